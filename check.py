@@ -1,0 +1,53 @@
+"""Every check of the project: `python check.py`, or `python check.py style types` for some of them.
+
+All steps run even when an early one fails; the exit code is that of the first step that failed.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+
+# import-linter has no `-m` entry, and a script beside this python need not be on the PATH.
+LINT_IMPORTS = "from importlinter.cli import lint_imports_command as main; main()"
+
+STEPS = {
+    "style": ("-m", "ruff", "check", "."),
+    "format": ("-m", "ruff", "format", "--check", "."),
+    "types": ("-m", "mypy"),
+    "imports": ("-c", LINT_IMPORTS, "--no-logo"),
+    "tests": ("-m", "pytest", "-q", "-n", "auto"),
+}
+
+
+def run_step(name: str) -> int:
+    """Run one step with its output shown, print how it ended and how long it took, return its exit code."""
+    print(f"== {name}", flush=True)
+    began = time.monotonic()
+    # -P: the rooms lie in the current folder, and a `tools` or a `state` of ours must not shadow another's.
+    code = subprocess.run([sys.executable, "-P", *STEPS[name]], cwd=ROOT, env=environment()).returncode
+    seconds = time.monotonic() - began
+    print(f"== {name}: {'passed' if code == 0 else f'failed ({code})'} in {seconds:.1f} s\n", flush=True)
+    return code
+
+
+def environment() -> dict[str, str]:
+    """The caller's environment with the package's development folder importable, installed or not."""
+    return os.environ | {"PYTHONPATH": str(ROOT / ".src")}
+
+
+def main(names: list[str]) -> int:
+    """Run the named steps (all when none is named); 0 when all passed, 2 for a step that does not exist."""
+    unknown = [name for name in names if name not in STEPS]
+    if unknown:
+        print(f"no step {', '.join(unknown)}; there are {', '.join(STEPS)}", file=sys.stderr)
+        return 2
+    codes = [run_step(name) for name in names or STEPS]
+    return next((code for code in codes if code != 0), 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

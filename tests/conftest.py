@@ -1,0 +1,26 @@
+"""What all tests share: a strict and silent environment, Hypothesis profiles, the folder of the data sets."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# Set before any test imports langgraph, which reads them once.
+os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
+os.environ["LANGSMITH_TRACING"] = "false"
+os.environ["LANGCHAIN_TRACING_V2"] = "false"
+os.environ.pop("RESEARCHDESK_HOME", None)  # no test may touch the desk of whoever runs it
+
+settings.register_profile("ci", derandomize=True, deadline=None)
+settings.register_profile("explore", deadline=None, max_examples=2_000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """The data sets' folder, named by RESEARCHDESK_TEST_DATA; the test is skipped where it is missing."""
+    named = os.environ.get("RESEARCHDESK_TEST_DATA", "")
+    if not named or not Path(named).is_dir():
+        pytest.skip("RESEARCHDESK_TEST_DATA names no folder of data sets")
+    return Path(named).resolve()
