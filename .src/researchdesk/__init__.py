@@ -1,0 +1,1 @@
+"""researchdesk: durable, auditable deep research as LangGraph workflows."""

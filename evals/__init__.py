@@ -1,0 +1,1 @@
+"""Tasks and metrics that measure research runs."""

@@ -1,0 +1,1 @@
+"""The LangGraph shell around the desk: nodes, prompts, models, command line."""

@@ -1,0 +1,1 @@
+"""The embedded model that researches by rules, without a network or a key."""

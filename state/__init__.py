@@ -1,0 +1,1 @@
+"""Pure values of a research run and the rules between them."""

@@ -1,0 +1,1 @@
+"""Where facts rest: the ledger and its backends."""

@@ -1,0 +1,1 @@
+"""The eight tools of the durable research workspace."""

@@ -1,0 +1,1 @@
+"""Search and archive tools, and the adapters that read the world."""
