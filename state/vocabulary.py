@@ -1,0 +1,37 @@
+"""The closed vocabularies of a run; database checks and tool schemas use these same words."""
+
+from typing import Literal, get_args
+
+Stage = Literal["knowledge_base", "report_writing", "completed"]
+RunStatus = Literal["active", "blocked", "completed"]
+ScopeLevel = Literal["quick", "standard", "deep"]
+ArtifactRole = Literal["source", "evidence_note", "outline", "report_section", "report", "handoff"]
+Provenance = Literal["fetched", "supplied", "written", "code"]
+ChecklistStatus = Literal["pending", "in_progress", "blocked", "completed", "skipped"]
+StepKind = Literal["local_exploration", "web_research"]
+StepStatus = Literal["completed", "blocked", "stopped"]
+RefKind = Literal["file", "symbol", "config", "test", "runtime", "url"]
+SectionStatus = Literal["pending", "drafted", "completed"]
+StopReason = Literal[
+    "budget_tokens",
+    "budget_usd",
+    "wall_time",
+    "step_cap",
+    "no_progress",
+    "loop",
+    "model_unavailable",
+    "user_stopped",
+]
+CallStatus = Literal["success", "pending", "error"]
+Profile = Literal["explore", "desk"]
+Capability = Literal["read", "record", "create", "write"]
+
+STAGES: tuple[Stage, ...] = get_args(Stage)
+SETTLED: frozenset[ChecklistStatus] = frozenset({"completed", "skipped"})
+RESEARCH_LABEL = "mode:deep_research"
+
+# What a session may do: research records into the ledger and reads; only a desk session changes files.
+PROFILES: dict[Profile, frozenset[Capability]] = {
+    "explore": frozenset({"read", "record"}),
+    "desk": frozenset({"read", "create", "write"}),
+}
