@@ -1,0 +1,123 @@
+"""The two ports behind searching and archiving, and the values that cross them.
+
+A `SearchProvider` answers a query with hits, a `Fetcher` turns a locator into bytes and text. Fields are JSON
+primitives so that a result can be stored and read back. Both are called from worker threads and must be safe
+there. Offsets are code points into the extracted text.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from researchdesk.state.errors import Refusal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """One document that answers a query.
+
+    ``snippet`` stands at ``start`` in the document's extracted text where the provider has read it; a web
+    provider's own summary has ``start`` -1. ``score`` is comparable within one outcome only.
+    """
+
+    locator: str
+    title: str | None
+    snippet: str
+    start: int
+    score: float
+    origin: str
+    media_type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchOutcome:
+    """What one search returned, best first; ``total`` counts the documents that were considered."""
+
+    provider: str
+    hits: tuple[Hit, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A part of a text, from ``start`` to ``end``; ``page`` counts from 1, 0 where there are no pages."""
+
+    title: str
+    start: int
+    end: int
+    page: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetched:
+    """A document as it was read: the bytes, the text made from them, and how.
+
+    ``status`` is the HTTP status, 0 for a local file. ``canonical`` decides identity. ``domain`` is the
+    registrable domain of a web page and the origin of a local file; ``origin_reason`` says who decided the
+    origin. ``readable`` is False where most of the text could not be decoded, with the cause in ``note``.
+    """
+
+    requested: str
+    locator: str
+    canonical: str
+    redirects: tuple[str, ...]
+    status: int
+    media_type: str
+    charset: str
+    raw: bytes
+    text: str
+    extractor: str
+    extractor_version: str
+    title: str | None
+    sections: tuple[Section, ...]
+    origin: str
+    origin_reason: str
+    domain: str
+    readable: bool
+    note: str
+
+
+class SearchFailed(Refusal):
+    """A search that did not run; not the same as one that found nothing.
+
+    Codes: ``search_rate_limited``, ``search_timeout``, ``search_unavailable``, ``search_bad_query``.
+    ``transient`` says whether trying again may help.
+    """
+
+    def __init__(self, code: str, text: str, *, transient: bool | None = None) -> None:
+        super().__init__(code, text)
+        self.transient = code != "search_bad_query" if transient is None else transient
+
+
+class FetchRefused(Refusal):
+    """A document that was not read.
+
+    Codes: ``fetch_blocked``, ``fetch_empty``, ``fetch_too_large``, ``fetch_unreadable``, ``fetch_unsafe``,
+    ``fetch_timeout``, ``fetch_not_found``. ``transient`` says whether trying again may help.
+    """
+
+    def __init__(self, code: str, text: str, *, transient: bool | None = None) -> None:
+        super().__init__(code, text)
+        self.transient = code == "fetch_timeout" if transient is None else transient
+
+
+class SearchProvider(Protocol):
+    """Something that can be asked for documents."""
+
+    @property
+    def name(self) -> str: ...
+
+    def search(self, query: str, *, limit: int) -> SearchOutcome:
+        """Return at most ``limit`` documents, best first. Raises: SearchFailed."""
+        ...
+
+
+class Fetcher(Protocol):
+    """Something that can read a document."""
+
+    def accepts(self, locator: str) -> bool:
+        """Say whether this fetcher is the one for such a locator; reads nothing."""
+        ...
+
+    def fetch(self, locator: str) -> Fetched:
+        """Read the document. Raises: FetchRefused."""
+        ...
