@@ -56,8 +56,12 @@ class ScriptedSource:
         self.name = name
         self.search_calls: Counter[str] = Counter()
         self.fetch_calls: Counter[str] = Counter()
-        self._searches = {query: _turns(answer) for query, answer in (searches or {}).items()}
-        self._pages = {str(parse_locator(locator)): _turns(page) for locator, page in (pages or {}).items()}
+        self._searches: dict[str, tuple[SearchAnswer, ...]] = {
+            query: _turns(answer) for query, answer in (searches or {}).items()
+        }
+        self._pages: dict[str, tuple[FetchAnswer, ...]] = {
+            str(parse_locator(locator)): _turns(page) for locator, page in (pages or {}).items()
+        }
         self._asked: Counter[str] = Counter()
         self._delay = delay
         self._lock = Lock()
