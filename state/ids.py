@@ -2,6 +2,7 @@
 
 import hashlib
 import unicodedata
+
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 

@@ -88,7 +88,9 @@ def register_template(template: Template) -> None:
     for parts in (template.checklist, template.sections):
         keys = [part.key for part in parts]
         if not 0 < len(keys) <= CHECKLIST_ITEMS or len(set(keys)) != len(keys):
-            raise UsageError(f"template '{template.name}' needs 1..{CHECKLIST_ITEMS} distinct keys, has {keys}")
+            raise UsageError(
+                f"template '{template.name}' needs 1..{CHECKLIST_ITEMS} distinct keys, has {keys}"
+            )
     if _registered.get(template.name, template) != template:
         raise UsageError(f"a different template '{template.name}' is registered already")
     _registered[template.name] = template

@@ -1,0 +1,410 @@
+"""What can happen to a session: the closed set of events, validated once when they are written.
+
+An event is a fact in the past tense. The ledger wraps each in an envelope (stream, sequence, time, hash);
+what stands here is its payload. Long texts are not held inline: a `Stowed` names their blob.
+"""
+
+from typing import Literal
+
+from pydantic import ConfigDict, TypeAdapter
+from pydantic.dataclasses import dataclass
+
+from researchdesk.state.limits import Limits
+from researchdesk.state.templates import Template
+from researchdesk.state.vocabulary import (
+    ArtifactRole,
+    CallStatus,
+    ChecklistStatus,
+    Profile,
+    Provenance,
+    RefKind,
+    ScopeLevel,
+    SectionStatus,
+    Stage,
+    StepKind,
+    StepStatus,
+    StopReason,
+)
+
+STRICT = ConfigDict(extra="forbid")
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class Stowed:
+    """A text that stands inline when short and in the blob store, by hash, when long or removable."""
+
+    inline: str = ""
+    hash: str = ""
+    chars: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class SessionOpened:
+    """A session began: who may do what in it."""
+
+    session_id: str
+    labels: tuple[str, ...] = ()
+    user: str = ""
+    parent: str = ""
+    profile: Profile = "explore"
+    continues: str = ""
+    """The research session whose handoff this session takes up, or empty."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class RunConfigured:
+    """The options a run was started or resumed with, so that a later resume needs none."""
+
+    corpus: tuple[str, ...] = ()
+    origin_by: str = "auto"
+    model: str = "offline"
+    max_steps: int = 0
+    budget_tokens: int = 0
+    wall_seconds: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class ResearchStarted:
+    """A run began; always the first and only one of its session."""
+
+    objective: str
+    scope_level: ScopeLevel
+    template: Template
+    limits: Limits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class QuoteAnchor:
+    """Where a quotation of a written artifact stands in the archived text of its source (code points)."""
+
+    source_id: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class ArtifactRecorded:
+    """A body was archived or written; it lies in the blob store under ``content_hash``."""
+
+    artifact_id: str
+    role: ArtifactRole
+    name: str
+    summary: str
+    locator: str
+    content_hash: str
+    chars: int
+    provenance: Provenance
+    source_artifact_ids: tuple[str, ...] = ()
+    report_section_key: str = ""
+    report_section_status: SectionStatus | Literal[""] = ""
+    cited: tuple[str, ...] = ()
+    quotes: tuple[QuoteAnchor, ...] = ()
+    redactions: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class PageMark:
+    """A titled stretch of an archived text (code points); ``page`` is 0 where there are no pages."""
+
+    title: str
+    start: int
+    end: int
+    page: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class Receipt:
+    """What a fetch really read: written by the fetcher, never by a model."""
+
+    requested: str
+    locator: str
+    redirects: tuple[str, ...]
+    status: int
+    media_type: str
+    charset: str
+    extractor: str
+    extractor_version: str
+    fetched_at: str
+    raw_hash: str
+    raw_bytes: int
+    raw_kept: bool
+    text_hash: str
+    title: str | None
+    sections: tuple[PageMark, ...]
+    redactions: int
+    readable: bool
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class SourceRecorded:
+    """An artifact became a source of the investigation, with where it comes from."""
+
+    source_id: str
+    artifact_id: str
+    url: str
+    domain: str
+    origin: str
+    origin_reason: str
+    title: str | None
+    receipt: Receipt | None
+    """None for a source that was supplied instead of fetched."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class Found:
+    """One hit of a search: a passage of a document that could be archived."""
+
+    locator: str
+    title: str | None
+    origin: str
+    snippet: str
+    start: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class SearchRecorded:
+    """A search ran; ``hits`` may be empty, which is an answer and no failure."""
+
+    query: str
+    provider: str
+    hits: tuple[Found, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class ChecklistUpdated:
+    """A checklist item got a status, with the evidence or the reason that status asks for."""
+
+    item_id: str
+    status: ChecklistStatus
+    evidence_artifact_ids: tuple[str, ...] = ()
+    blocked_reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class InspectedRef:
+    """Something a step looked at."""
+
+    kind: RefKind
+    locator: str
+    label: str = ""
+    source_artifact_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class StepRecorded:
+    """A bounded piece of local or web work ended."""
+
+    step: int
+    kind: StepKind
+    status: StepStatus
+    objective: str
+    summary: str
+    roots: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()
+    ignored_paths: tuple[str, ...] = ()
+    stopping_condition: str = ""
+    expected_evidence: str = ""
+    evidence_artifact_ids: tuple[str, ...] = ()
+    inspected_refs: tuple[InspectedRef, ...] = ()
+    worker_run_ids: tuple[str, ...] = ()
+    blocked_reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class CheckpointRecorded:
+    """Progress was marked; round and stage never go back."""
+
+    round: int
+    stage: Literal["knowledge_base", "report_writing"]
+    status: Literal["active", "blocked"]
+    summary: str
+    open_questions: tuple[str, ...] = ()
+    next_steps: tuple[str, ...] = ()
+    artifact_ids: tuple[str, ...] = ()
+    task_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class ResearchStopped:
+    """A breaker ended the gathering, and the report has to be written from what there is."""
+
+    reason: StopReason
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class ResearchBlocked:
+    """The run cannot go on for now; it can be resumed."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class ResearchResumed:
+    """A blocked run was taken up again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class ResearchCompleted:
+    """The run is sealed: its report, its structured handoff and the gaps that code found."""
+
+    report_artifact_id: str
+    handoff_artifact_id: str
+    implementation_tasks: tuple[str, ...] = ()
+    recommended_issues: tuple[str, ...] = ()
+    recommended_pull_requests: tuple[str, ...] = ()
+    verification_commands: tuple[str, ...] = ()
+    gaps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class ArtifactPurged:
+    """Somebody had bodies removed for good; the hashes stay as their tombstone."""
+
+    artifact_id: str
+    hashes: tuple[str, ...]
+    actor: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class ModelCalled:
+    """A model is about to be asked: written before the request, so that the budget counts a lost answer."""
+
+    ordinal: int
+    model: str
+    stage: Stage
+    request_digest: str
+    input_tokens: int
+    """Estimated tokens of the prompt and the tool schemas."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class AskedCall:
+    """One tool call of a model's answer, cleaned; ``arguments`` is canonical JSON."""
+
+    id: str
+    name: str
+    arguments: Stowed
+    problem: str = ""
+    """Why the call could not be read (bad JSON, say); the door refuses it with this text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class ModelAnswered:
+    """A model's answer, recorded before any of its calls run; its turn is open until each has a record."""
+
+    ordinal: int
+    turn_id: str
+    message_id: str
+    text: Stowed
+    calls: tuple[AskedCall, ...]
+    request_digest: str
+    input_tokens: int
+    output_tokens: int
+    usage_reported: bool
+    """False when the provider gave no usage and the tokens are estimates."""
+    finish_reason: str = ""
+    cleaned: int = 0
+    """Characters and calls that had to be replaced or left out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class ModelFailed:
+    """A model could not be asked or gave nothing usable."""
+
+    ordinal: int
+    code: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class CallRecorded:
+    """A tool call ended; a second call with its identity gets this result again."""
+
+    turn_id: str
+    tool_call_id: str
+    name: str
+    input_digest: str
+    arguments: Stowed
+    status: CallStatus
+    code: str
+    text: Stowed
+    data: str
+    """Canonical JSON of what a program gets beside the text."""
+    entity_type: str = ""
+    entity_id: str = ""
+    duration_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class HandoffDrafted:
+    """A prompt was prepared for a new task; nobody has sent it."""
+
+    draft_id: str
+    from_session: str
+    prompt: str
+
+
+Event = (
+    SessionOpened
+    | RunConfigured
+    | ResearchStarted
+    | ArtifactRecorded
+    | SourceRecorded
+    | SearchRecorded
+    | ChecklistUpdated
+    | StepRecorded
+    | CheckpointRecorded
+    | ResearchStopped
+    | ResearchBlocked
+    | ResearchResumed
+    | ResearchCompleted
+    | ArtifactPurged
+    | ModelCalled
+    | ModelAnswered
+    | ModelFailed
+    | CallRecorded
+    | HandoffDrafted
+)
+
+# The six names of the research contract keep their prefix; the others say what they are.
+EVENT_TYPES: dict[str, type[Event]] = {
+    "session_opened": SessionOpened,
+    "run_configured": RunConfigured,
+    "research_started": ResearchStarted,
+    "research_artifact_recorded": ArtifactRecorded,
+    "source_recorded": SourceRecorded,
+    "search_recorded": SearchRecorded,
+    "research_checklist_updated": ChecklistUpdated,
+    "research_step_recorded": StepRecorded,
+    "research_checkpoint_recorded": CheckpointRecorded,
+    "research_stopped": ResearchStopped,
+    "research_blocked": ResearchBlocked,
+    "research_resumed": ResearchResumed,
+    "research_completed": ResearchCompleted,
+    "artifact_purged": ArtifactPurged,
+    "model_called": ModelCalled,
+    "model_answered": ModelAnswered,
+    "model_failed": ModelFailed,
+    "call_recorded": CallRecorded,
+    "handoff_drafted": HandoffDrafted,
+}
+EVENT_NAMES: dict[type[Event], str] = {kind: name for name, kind in EVENT_TYPES.items()}
+_ADAPTERS: dict[str, TypeAdapter[Event]] = {name: TypeAdapter(kind) for name, kind in EVENT_TYPES.items()}
+
+
+def event_from_json(type_name: str, payload: bytes | str) -> Event:
+    """The event that was stored under ``type_name``.
+
+    Raises:
+        ValueError: the type is unknown or the payload has not its shape.
+    """
+    adapter = _ADAPTERS.get(type_name)
+    if adapter is None:
+        raise ValueError(f"unknown event type '{type_name}'")
+    return adapter.validate_json(payload)

@@ -1,0 +1,91 @@
+"""The relational tables that a session's events fill: their columns, in order, and their keys.
+
+The DDL of each database repeats these names; a test holds them together. Values are str, int, float or None.
+"""
+
+from dataclasses import dataclass
+
+Value = str | int | float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A table: its name, its columns in order, and how many of the first ones are the key."""
+
+    name: str
+    columns: tuple[str, ...]
+    key_size: int
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The key columns."""
+        return self.columns[: self.key_size]
+
+
+def _table(name: str, key: str, rest: str) -> Table:
+    keys = tuple(key.split())
+    return Table(name=name, columns=keys + tuple(rest.split()), key_size=len(keys))
+
+
+# In an order in which foreign keys hold when rows are written from the first to the last.
+TABLES: dict[str, Table] = {
+    table.name: table
+    for table in (
+        _table("sessions", "session_id", "labels user parent profile continues created_at"),
+        _table(
+            "research_runs",
+            "session_id",
+            "objective scope_level template stage status round stop_reason blocked_reason report_artifact_id "
+            "handoff_artifact_id corpus model created_seq",
+        ),
+        _table("messages", "session_id id", "turn_id role content content_hash context seq created_at"),
+        _table(
+            "tool_calls",
+            "session_id turn_id id",
+            "message_id name arguments result result_hash data entity_type entity_id status code input_digest "
+            "duration_ms seq created_at",
+        ),
+        _table(
+            "artifacts",
+            "session_id id",
+            "role name summary locator content_hash chars provenance section_key section_status redactions "
+            "seq created_at",
+        ),
+        _table("artifact_sources", "session_id artifact_id source_artifact_id", "position"),
+        _table(
+            "sources", "session_id id", "artifact_id url domain origin origin_reason title seq created_at"
+        ),
+        _table(
+            "receipts",
+            "session_id source_id",
+            "requested locator redirects status media_type charset extractor extractor_version fetched_at raw_hash "
+            "raw_bytes raw_kept text_hash title sections redactions readable note",
+        ),
+        _table("artifact_quotes", "session_id artifact_id position", "source_id quote_start quote_end"),
+        _table("searches", "session_id seq", "query provider hits total created_at"),
+        _table(
+            "checklist_items", "session_id id", "position title status evidence blocked_reason updated_seq"
+        ),
+        _table(
+            "research_steps",
+            "session_id step",
+            "kind status objective summary roots keywords ignored_paths stopping_condition expected_evidence "
+            "evidence worker_run_ids blocked_reason seq created_at",
+        ),
+        _table("inspected_refs", "session_id step position", "kind locator label source_artifact_id"),
+        _table(
+            "checkpoints",
+            "session_id seq",
+            "round stage status summary open_questions next_steps artifact_ids task_ids created_at",
+        ),
+        _table("report_sections", "session_id key", "position title status artifact_id updated_seq"),
+        _table(
+            "model_calls",
+            "session_id ordinal",
+            "turn_id model stage status request_digest input_tokens output_tokens usage_reported finish_reason "
+            "detail seq",
+        ),
+        _table("purges", "session_id seq hash", "artifact_id actor reason created_at"),
+        _table("drafts", "session_id", "id from_session prompt created_at"),
+    )
+}

@@ -1,0 +1,261 @@
+"""The projection of one session: everything its next decision needs, folded from its events.
+
+`evolve` is the only way forward. It refuses an event that is illegal after what came before, so that
+neither a decision nor a damaged ledger can produce a state that the rules do not allow.
+"""
+
+from __future__ import annotations  # the persistent maps are generic for type checkers only
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import assert_never
+
+from rpds import HashTrieMap, HashTrieSet
+
+from researchdesk.state import events as ev
+from researchdesk.state.run import ResearchRun, evolve_run, start_run
+
+
+class IllegalTransition(ValueError):
+    """An event that the rules do not allow at this point."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenTurn:
+    """A recorded answer some of whose calls have no record yet."""
+
+    turn_id: str
+    calls: tuple[ev.AskedCall, ...]
+    waiting: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens and requests of one stage."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallSeen:
+    """What the next prompt and the breakers need of a recorded call."""
+
+    turn_id: str
+    tool_call_id: str
+    name: str
+    input_digest: str
+    status: str
+    code: str
+    entity_id: str
+
+
+RECENT_CALLS = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace:
+    """A session and its run, as they stand after ``seq`` events."""
+
+    seq: int = 0
+    session: ev.SessionOpened | None = None
+    config: ev.RunConfigured | None = None
+    run: ResearchRun | None = None
+    called: int = 0
+    """Requests to a model, answered or not."""
+    answered: int = 0
+    pending_request: ev.ModelCalled | None = None
+    pending_seq: int = 0
+    failures_in_row: int = 0
+    last_failure: ev.ModelFailed | None = None
+    last_answer: ev.ModelAnswered | None = None
+    silent_answers: int = 0
+    """Answers in a row that held no tool call."""
+    open_turn: OpenTurn | None = None
+    usage: HashTrieMap[str, Usage] = field(default_factory=HashTrieMap)
+    recent_calls: tuple[CallSeen, ...] = ()
+    call_counts: HashTrieMap[str, int] = field(default_factory=HashTrieMap)
+    """Successful and refused calls of the model by input digest."""
+    refused_by_code: HashTrieMap[str, int] = field(default_factory=HashTrieMap)
+    refused_locators: HashTrieMap[str, str] = field(default_factory=HashTrieMap)
+    progress_turn: int = 0
+    """Ordinal of the last answer one of whose calls moved the run forward."""
+    purged: HashTrieSet[str] = field(default_factory=HashTrieSet)
+    """Hashes of bodies that were removed for good."""
+    draft: ev.HandoffDrafted | None = None
+
+    @property
+    def tokens(self) -> int:
+        """Tokens spent in all, estimates for requests whose answer never came."""
+        spent = sum(usage.input_tokens + usage.output_tokens for usage in self.usage.values())
+        return spent + (self.pending_request.input_tokens if self.pending_request else 0)
+
+
+def fold(events: Iterable[ev.Event], start: Workspace | None = None) -> Workspace:
+    """The state after all of ``events``, from ``start`` or from nothing."""
+    workspace = start or Workspace()
+    for event in events:
+        workspace = evolve(workspace, event)
+    return workspace
+
+
+def evolve(workspace: Workspace, event: ev.Event) -> Workspace:
+    """The state after one more event.
+
+    Raises:
+        IllegalTransition: the event cannot follow; the message says why.
+    """
+    _require(
+        workspace.session is not None or isinstance(event, ev.SessionOpened), "the session is not opened"
+    )
+    return replace(_apply(workspace, event), seq=workspace.seq + 1)
+
+
+def _require(condition: bool, problem: str) -> None:
+    if not condition:
+        raise IllegalTransition(problem)
+
+
+def _apply(workspace: Workspace, event: ev.Event) -> Workspace:
+    match event:
+        case ev.SessionOpened():
+            _require(workspace.session is None, "the session is opened already")
+            return replace(workspace, session=event)
+        case ev.RunConfigured():
+            return replace(workspace, config=event)
+        case ev.ResearchStarted():
+            _require(workspace.run is None, "the research is started already")
+            return replace(workspace, run=start_run(event, seq=workspace.seq + 1))
+        case ev.ModelCalled() | ev.ModelAnswered() | ev.ModelFailed():
+            return _apply_model(workspace, event)
+        case ev.CallRecorded():
+            return _close_call(workspace, event)
+        case ev.ArtifactPurged():
+            return replace(workspace, purged=workspace.purged.update(event.hashes))
+        case ev.HandoffDrafted():
+            _require(workspace.draft is None, "the draft is written already")
+            return replace(workspace, draft=event)
+        case (
+            ev.ArtifactRecorded()
+            | ev.SourceRecorded()
+            | ev.SearchRecorded()
+            | ev.ChecklistUpdated()
+            | ev.StepRecorded()
+            | ev.CheckpointRecorded()
+            | ev.ResearchStopped()
+            | ev.ResearchBlocked()
+            | ev.ResearchResumed()
+            | ev.ResearchCompleted()
+        ):
+            _require(workspace.run is not None, "the research is not started")
+            assert workspace.run is not None
+            try:
+                run = evolve_run(workspace.run, event, seq=workspace.seq + 1)
+            except ValueError as problem:
+                raise IllegalTransition(str(problem)) from None
+            return replace(workspace, run=run, progress_turn=workspace.answered)
+    assert_never(event)
+
+
+def _apply_model(
+    workspace: Workspace, event: ev.ModelCalled | ev.ModelAnswered | ev.ModelFailed
+) -> Workspace:
+    match event:
+        case ev.ModelCalled():
+            _require(
+                event.ordinal == workspace.called + 1, f"request {event.ordinal} follows {workspace.called}"
+            )
+            _require(workspace.open_turn is None, "the last turn is still open")
+            return replace(
+                workspace,
+                usage=_spend(workspace, workspace.pending_request),
+                called=event.ordinal,
+                pending_request=event,
+                pending_seq=workspace.seq + 1,
+            )
+        case ev.ModelAnswered():
+            return _apply_answer(workspace, event)
+        case ev.ModelFailed():
+            return replace(
+                workspace,
+                usage=_spend(workspace, workspace.pending_request),
+                pending_request=None,
+                failures_in_row=workspace.failures_in_row + 1,
+                last_failure=event,
+            )
+    assert_never(event)
+
+
+def _apply_answer(workspace: Workspace, event: ev.ModelAnswered) -> Workspace:
+    request = workspace.pending_request
+    _require(workspace.open_turn is None, "the last turn is still open")
+    _require(request is not None, "no request waits for an answer")
+    _require(event.ordinal == workspace.answered + 1, f"answer {event.ordinal} follows {workspace.answered}")
+    ids = [call.id for call in event.calls]
+    _require(len(set(ids)) == len(ids), "two calls of the answer share an id")
+    turn = OpenTurn(turn_id=event.turn_id, calls=event.calls, waiting=frozenset(ids)) if ids else None
+    return replace(
+        workspace,
+        answered=event.ordinal,
+        pending_request=None,
+        failures_in_row=0,
+        last_answer=event,
+        open_turn=turn,
+        silent_answers=0 if ids else workspace.silent_answers + 1,
+        usage=_spend(workspace, request, event),
+    )
+
+
+def _spend(
+    workspace: Workspace, request: ev.ModelCalled | None, answer: ev.ModelAnswered | None = None
+) -> HashTrieMap[str, Usage]:
+    if request is None:
+        return workspace.usage
+    before = workspace.usage.get(request.stage) or Usage()
+    return workspace.usage.insert(
+        request.stage,
+        Usage(
+            calls=before.calls + 1,
+            input_tokens=before.input_tokens + (answer.input_tokens if answer else request.input_tokens),
+            output_tokens=before.output_tokens + (answer.output_tokens if answer else 0),
+        ),
+    )
+
+
+def _close_call(workspace: Workspace, event: ev.CallRecorded) -> Workspace:
+    turn = workspace.open_turn
+    if event.turn_id:
+        _require(turn is not None and turn.turn_id == event.turn_id, f"turn '{event.turn_id}' is not open")
+        assert turn is not None
+        _require(
+            event.tool_call_id in turn.waiting, f"call '{event.tool_call_id}' does not wait for a record"
+        )
+        waiting = turn.waiting - {event.tool_call_id}
+        turn = replace(turn, waiting=waiting) if waiting else None
+    seen = CallSeen(
+        turn_id=event.turn_id,
+        tool_call_id=event.tool_call_id,
+        name=event.name,
+        input_digest=event.input_digest,
+        status=event.status,
+        code=event.code,
+        entity_id=event.entity_id,
+    )
+    refused = workspace.refused_by_code
+    if event.code:
+        refused = refused.insert(event.code, (refused.get(event.code) or 0) + 1)
+    locators = workspace.refused_locators
+    if event.code and event.entity_type == "locator":
+        locators = locators.insert(event.entity_id, event.code)
+    counts = workspace.call_counts
+    if event.turn_id:
+        counts = counts.insert(event.input_digest, (counts.get(event.input_digest) or 0) + 1)
+    return replace(
+        workspace,
+        open_turn=turn,
+        recent_calls=(*workspace.recent_calls, seen)[-RECENT_CALLS:],
+        call_counts=counts,
+        refused_by_code=refused,
+        refused_locators=locators,
+    )

@@ -1,0 +1,137 @@
+"""The ledger port: what every backend promises, and the values that go through it.
+
+A ledger appends events together with the rows they imply and the bodies they name, all or nothing, and only
+when the stream's head is the one the writer decided upon. It never interprets an event.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from researchdesk.state.ids import CallId
+from researchdesk.state.rows import NO_ROWS, Row, RowChange
+from researchdesk.stores.codec import GENESIS, StoredEvent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """Where a stream ends: its length, its last hash and the digest over its rows."""
+
+    count: int = 0
+    hash: str = GENESIS
+    rows_digest: str = NO_ROWS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """The right to drive a session; ``epoch`` grows with each driver, so that an overtaken one is noticed."""
+
+    session_id: str
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Append:
+    """One transaction: events of one stream, their rows, their bodies.
+
+    ``settles`` names the call whose gathered row this append uses up; of its staged bodies those in ``adopts``
+    become blobs and the others vanish.
+    """
+
+    stream: str
+    head: Head
+    events: tuple[StoredEvent, ...]
+    rows: tuple[RowChange, ...]
+    rows_digest: str
+    bodies: Mapping[str, bytes] = field(default_factory=dict)
+    settles: CallId | None = None
+    adopts: tuple[str, ...] = ()
+    drops: tuple[str, ...] = ()
+    """Hashes of bodies that a purge event in ``events`` allows to be removed."""
+    lease: Lease | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Staged:
+    """What a call gathered before its decision: a receipt (JSON) and the hashes of its staged bodies."""
+
+    input_digest: str
+    receipt: str
+    hashes: tuple[str, ...]
+
+
+class HeadMoved(Exception):
+    """Somebody else appended first; the caller folds the new events and decides again."""
+
+
+class Ledger(Protocol):
+    """Where events, rows and bodies rest.
+
+    Every method raises `Unavailable` when the store cannot serve now (busy, disk full, no permission) and
+    leaves nothing half-written.
+    """
+
+    def describe(self) -> str:
+        """Which backend this is and how durably it writes, for `verify` and error texts."""
+
+    def head(self, stream: str) -> Head:
+        """The stream's end; the empty head when it has no event."""
+
+    def streams(self) -> list[str]:
+        """The names of all streams, oldest first."""
+
+    def read(self, stream: str, *, after: int = 0) -> list[StoredEvent]:
+        """The stream's events after a sequence, in order, as stored and unchecked."""
+
+    def tail(self, *, after: int = 0, limit: int = 1000) -> list[StoredEvent]:
+        """Events of all streams after a global sequence; one that is visible never appears late."""
+
+    def append(self, append: Append) -> None:
+        """Write one transaction; it is on disk when this returns.
+
+        Raises:
+            HeadMoved: the stream's head is not ``append.head``.
+            LeaseLost: ``append.lease`` is no longer the newest of its session.
+        """
+
+    def call_row(self, call: CallId) -> dict[str, str] | None:
+        """The recorded call of that identity, by column name, or None."""
+
+    def body(self, content_hash: str) -> bytes | None:
+        """The body of that hash, checked against it, or None when it is not here.
+
+        Raises:
+            IntegrityError: the bytes do not have the hash.
+        """
+
+    def stage(self, call: CallId, *, input_digest: str, receipt: str, bodies: Mapping[str, bytes]) -> None:
+        """Keep what a call gathered; a second staging under the same identity changes nothing."""
+
+    def staged(self, call: CallId) -> Staged | None:
+        """What the call gathered, if it has no record yet."""
+
+    def staged_body(self, call: CallId, content_hash: str) -> bytes | None:
+        """One staged body."""
+
+    def take_lease(self, session_id: str, *, holder: str) -> Lease:
+        """Begin a new epoch of drivers; the operating system's lock is the caller's business."""
+
+    def lease_holder(self, session_id: str) -> str:
+        """Who took the newest lease, or empty."""
+
+    def rows(self, table: str, session_id: str) -> list[Row]:
+        """The rows of one session in key order, columns as in `state.tables`."""
+
+    def replace_rows(
+        self, session_id: str, *, stream: str, rows: Mapping[str, list[Row]], digest: str
+    ) -> None:
+        """Put exactly these rows in place of the session's rows, in one transaction."""
+
+    def body_hashes(self) -> Iterator[str]:
+        """The hashes of all stored bodies."""
+
+    def query(self, sql: str, parameters: tuple[object, ...] = ()) -> list[dict[str, object]]:
+        """Rows of a read-only statement, by column name."""
+
+    def close(self) -> None:
+        """Release the store."""

@@ -1,0 +1,83 @@
+"""Folding stored events: the chain is checked link by link, the state and the rows come out.
+
+Reading a session, verifying it, rebuilding its rows and importing it are all this one walk.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from researchdesk.state import events as ev
+from researchdesk.state.rows import RowChange, Stamp, rows, shift_digest
+from researchdesk.state.workspace import IllegalTransition, Workspace, evolve
+from researchdesk.stores.codec import Refs, StoredEvent, check_link, link
+from researchdesk.stores.ledger import Head
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Projection:
+    """A session's state and the head of the stream that it was folded from."""
+
+    workspace: Workspace = field(default_factory=Workspace)
+    head: Head = field(default_factory=Head)
+    last_ts: str = ""
+
+
+def replay(projection: Projection, stored: Iterable[StoredEvent]) -> Projection:
+    """The projection after the stored events.
+
+    Raises:
+        LedgerCorrupt: a gap, a broken chain, an unknown shape or an illegal transition; nothing partial returns.
+    """
+    for item in stored:
+        projection, _ = replay_with_rows(projection, item)
+    return projection
+
+
+def replay_with_rows(projection: Projection, item: StoredEvent) -> tuple[Projection, tuple[RowChange, ...]]:
+    """One stored event further, with the rows that it implies; errors as `replay`."""
+    check_link(item, after_seq=projection.head.count, after_hash=projection.head.hash)
+    try:
+        return advance(projection, item, item.event())
+    except IllegalTransition as problem:
+        raise item.corrupt(f"'{item.type}' cannot follow: {problem}") from None
+
+
+def advance(
+    projection: Projection, item: StoredEvent, event: ev.Event
+) -> tuple[Projection, tuple[RowChange, ...]]:
+    """The projection after an event that is known to stand at its place, and its rows."""
+    after = evolve(projection.workspace, event)
+    changes = rows(event, projection.workspace, after, Stamp(seq=item.seq, ts=item.ts))
+    head = Head(
+        count=item.seq, hash=item.hash, rows_digest=shift_digest(projection.head.rows_digest, changes)
+    )
+    return replace(projection, workspace=after, head=head, last_ts=item.ts), changes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extension:
+    """New events, ready to be appended, and the projection that follows them."""
+
+    events: tuple[StoredEvent, ...]
+    rows: tuple[RowChange, ...]
+    projection: Projection
+
+
+def extend(
+    projection: Projection, events: Iterable[ev.Event], *, stream: str, ts: str, refs: Refs
+) -> Extension:
+    """Fold new events and derive their rows, without writing anything.
+
+    Raises:
+        IllegalTransition: an event that the rules do not allow.
+    """
+    events = tuple(events)
+    head = projection.head
+    linked = tuple(
+        link(events, stream=stream, after_seq=head.count, after_hash=head.hash, ts=ts, refs=refs.encode())
+    )
+    changes: list[RowChange] = []
+    for item, event in zip(linked, events, strict=True):
+        projection, own = advance(projection, item, event)
+        changes.extend(own)
+    return Extension(events=linked, rows=tuple(changes), projection=projection)

@@ -1,0 +1,134 @@
+"""The one way to open an SQLite file: which library, which pragmas, and what they are read back as.
+
+Opening a database file twice by two SQLite libraries in one process drops its locks, so every file of a home
+folder is opened here. SQLite before 3.51.3 (and the backports 3.50.7 and 3.44.6) can lose a write when a WAL
+file is reset; such a library gets the TRUNCATE journal instead.
+"""
+
+import contextlib
+import random
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from researchdesk.state.errors import IntegrityError, LedgerCorrupt, Unavailable
+
+if TYPE_CHECKING:
+    import sqlite3 as dbapi
+else:
+    try:
+        from pysqlite3 import dbapi2 as dbapi
+    except ImportError:  # no wheel for this platform: the gate below decides what the system's library may do
+        import sqlite3 as dbapi
+
+BUSY_MS = 30_000
+BUSY_TRIES = 5
+__all__ = ["Connection", "connect", "dbapi", "journal_mode", "rows_as_dicts", "sqlite_errors", "transaction"]
+    "Connection",
+    "connect",
+    "dbapi",
+    "journal_mode",
+    "rows_as_dicts",
+    "sqlite_errors",
+    "transaction",
+    "wal_is_safe",
+]
+Connection = dbapi.Connection
+
+
+def wal_is_safe(version: tuple[int, ...]) -> bool:
+    """Whether this SQLite has the fix for the WAL-reset fault."""
+    return version >= (3, 51, 3) or (3, 50, 7) <= version < (3, 51) or (3, 44, 6) <= version < (3, 45)
+
+
+def journal_mode() -> str:
+    """The journal that this SQLite library is trusted with: ``wal`` or ``truncate``."""
+    return "wal" if wal_is_safe(dbapi.sqlite_version_info) else "truncate"
+
+
+def connect(path: Path, *, synchronous: str = "FULL") -> Connection:
+    """Open a database file for reading and writing, by any thread that holds its owner's lock.
+
+    Raises:
+        Unavailable: the file cannot be opened or does not take the pragmas.
+        LedgerCorrupt: the file is no database.
+    """
+    with sqlite_errors(path):
+        connection = dbapi.connect(
+            str(path),
+            isolation_level=None,
+            check_same_thread=False,
+            timeout=BUSY_MS / 1000,
+            cached_statements=256,
+        )
+        expected = {"foreign_keys": 1, "trusted_schema": 0, "busy_timeout": BUSY_MS}
+        connection.execute("PRAGMA foreign_keys=ON")
+        connection.execute("PRAGMA trusted_schema=OFF")
+        connection.execute(f"PRAGMA busy_timeout={BUSY_MS}")
+        connection.execute(f"PRAGMA journal_mode={journal_mode()}")
+        connection.execute(f"PRAGMA synchronous={synchronous}")
+        for pragma, value in expected.items():
+            found = connection.execute(f"PRAGMA {pragma}").fetchone()[0]
+            if found != value:
+                raise Unavailable(f"{path}: SQLite keeps {pragma}={found} instead of {value}")
+        return connection
+
+
+@contextlib.contextmanager
+def transaction(connection: Connection, path: Path) -> Iterator[Connection]:
+    """A write transaction, taken at once (never upgraded), rolled back on any error."""
+    with sqlite_errors(path):
+        _begin(connection)
+        try:
+            yield connection
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                with contextlib.suppress(dbapi.Error):
+                    connection.execute("ROLLBACK")
+            raise
+
+
+def _begin(connection: Connection) -> None:
+    for attempt in range(1, BUSY_TRIES + 1):
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            return
+        except dbapi.OperationalError as problem:
+            if attempt == BUSY_TRIES or ("locked" not in str(problem) and "busy" not in str(problem)):
+                raise
+            time.sleep(random.uniform(0.01, 0.1) * attempt)
+
+
+@contextlib.contextmanager
+def sqlite_errors(path: Path) -> Iterator[None]:
+    """Turn the library's errors into those of the package, with the file and a way out."""
+    try:
+        yield
+    except dbapi.IntegrityError as problem:
+        raise IntegrityError(
+            f"{path}: a row was refused by the database ({problem}); nothing was written"
+        ) from None
+    except dbapi.OperationalError as problem:
+        raise Unavailable(f"{path}: {problem}. Nothing was written; {_way_out(str(problem))}") from None
+    except dbapi.DatabaseError as problem:
+        raise LedgerCorrupt(
+            f"{path}: {problem}. The file is damaged or no ledger; restore it from a backup or an export"
+        ) from None
+
+
+def _way_out(problem: str) -> str:
+    if "full" in problem:
+        return "free some disk space and resume"
+    if "locked" in problem or "busy" in problem:
+        return "another process writes for very long; try again"
+    if "readonly" in problem or "unable to open" in problem:
+        return "check that the folder exists and may be written"
+    return "what was recorded before is safe; try again"
+
+
+def rows_as_dicts(cursor: Any) -> list[dict[str, object]]:
+    """All rows of a cursor by column name."""
+    names = [column[0] for column in cursor.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

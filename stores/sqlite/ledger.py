@@ -1,0 +1,298 @@
+"""The ledger on one SQLite file; several processes and threads may use it at the same time."""
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from researchdesk.state.errors import IntegrityError, LeaseLost
+from researchdesk.state.ids import CallId, content_hash
+from researchdesk.state.rows import Row, RowChange
+from researchdesk.state.tables import TABLES, Table
+from researchdesk.stores.codec import StoredEvent
+from researchdesk.stores.ledger import Append, Head, HeadMoved, Lease, Staged
+from researchdesk.stores.sqlite.connection import (
+    Connection,
+    connect,
+    dbapi,
+    journal_mode,
+    rows_as_dicts,
+    sqlite_errors,
+    transaction,
+)
+from researchdesk.stores.sqlite.migrations import migrate
+
+_EVENT_COLUMNS = "stream, seq, event_id, type, schema_version, ts, refs, payload, prev_hash, hash"
+_INSERT_EVENT = f"INSERT INTO events ({_EVENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_SELECT_EVENT = f"SELECT {_EVENT_COLUMNS}, global_seq FROM events"
+_OF_CALL = "session_id = ? AND turn_id = ? AND tool_call_id = ?"
+
+
+def _insert(table: Table) -> str:
+    marks = ", ".join("?" for _ in table.columns)
+    return f"INSERT INTO {table.name} ({', '.join(table.columns)}) VALUES ({marks})"
+
+
+def _update(table: Table) -> str:
+    values = ", ".join(f"{column} = ?" for column in table.columns[table.key_size :])
+    return f"UPDATE {table.name} SET {values} WHERE {' AND '.join(f'{column} = ?' for column in table.key)}"
+
+
+_INSERTS = {name: _insert(table) for name, table in TABLES.items()}
+_UPDATES = {name: _update(table) for name, table in TABLES.items()}
+
+
+class SqliteLedger:
+    """A `Ledger` in one file.
+
+    One connection a process serves all its threads, one statement or transaction at a time. A forked child
+    opens its own.
+    """
+
+    def __init__(self, path: Path, *, open_file: Callable[[Path], Connection] = connect) -> None:
+        self._path = path
+        self._open_file = open_file
+        self._lock = threading.RLock()
+        self._connection = open_file(path)
+        self._pid = os.getpid()
+        migrate(self._connection, path)
+
+    @property
+    def _db(self) -> Connection:
+        if self._pid != os.getpid():
+            self._connection, self._pid = self._open_file(self._path), os.getpid()
+        return self._connection
+
+    def _all(self, sql: str, parameters: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+        with self._lock, sqlite_errors(self._path):
+            return self._db.execute(sql, parameters).fetchall()
+
+    def _one(self, sql: str, parameters: tuple[Any, ...] = ()) -> tuple[Any, ...] | None:
+        with self._lock, sqlite_errors(self._path):
+            row: tuple[Any, ...] | None = self._db.execute(sql, parameters).fetchone()
+            return row
+
+    def describe(self) -> str:
+        return f"SQLite {dbapi.sqlite_version}, journal {journal_mode()}, synchronous FULL, {self._path}"
+
+    def head(self, stream: str) -> Head:
+        row = self._one("SELECT count, hash, rows_digest FROM heads WHERE stream = ?", (stream,))
+        return Head(count=row[0], hash=row[1], rows_digest=row[2]) if row else Head()
+
+    def streams(self) -> list[str]:
+        # Heads may be missing or events may: a stream that only one of the two knows is a fault to be found.
+        rows = self._all(
+            "SELECT stream FROM (SELECT stream, min(global_seq) AS first FROM events GROUP BY stream "
+            "UNION SELECT stream, 9e18 FROM heads WHERE stream NOT IN (SELECT stream FROM events)) ORDER BY first"
+        )
+        return [row[0] for row in rows]
+
+    def read(self, stream: str, *, after: int = 0) -> list[StoredEvent]:
+        rows = self._all(f"{_SELECT_EVENT} WHERE stream = ? AND seq > ? ORDER BY seq", (stream, after))
+        return [_stored(row) for row in rows]
+
+    def tail(self, *, after: int = 0, limit: int = 1000) -> list[StoredEvent]:
+        rows = self._all(f"{_SELECT_EVENT} WHERE global_seq > ? ORDER BY global_seq LIMIT ?", (after, limit))
+        return [_stored(row) for row in rows]
+
+    def append(self, append: Append) -> None:
+        with self._lock, transaction(self._db, self._path) as db:
+            self._check_lease(db, append.lease)
+            self._check_head(db, append)
+            if append.bodies:
+                db.executemany(
+                    "INSERT INTO blobs (hash, bytes) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING",
+                    list(append.bodies.items()),
+                )
+            for event in append.events:
+                db.execute(_INSERT_EVENT, _event_values(event))
+            for change in append.rows:
+                _write_row(db, change)
+            if append.settles is not None:
+                self._settle(db, append.settles, append.adopts)
+            if append.drops:
+                db.executemany("DELETE FROM blobs WHERE hash = ?", [(key,) for key in append.drops])
+            self._write_head(db, append)
+
+    def _check_lease(self, db: Connection, lease: Lease | None) -> None:
+        if lease is None:
+            return
+        row = db.execute(
+            "SELECT epoch, holder FROM leases WHERE session_id = ?", (lease.session_id,)
+        ).fetchone()
+        if row is None or row[0] != lease.epoch:
+            who = row[1] if row else "nobody"
+            raise LeaseLost(
+                f"session '{lease.session_id}' was taken over by {who}; this process stops, nothing was written"
+            )
+
+    def _check_head(self, db: Connection, append: Append) -> None:
+        row = db.execute("SELECT count, hash FROM heads WHERE stream = ?", (append.stream,)).fetchone()
+        if (row or (0, append.head.hash)) != (append.head.count, append.head.hash):
+            raise HeadMoved(append.stream)
+
+    def _write_head(self, db: Connection, append: Append) -> None:
+        last = append.events[-1]
+        if append.head.count == 0:
+            db.execute(
+                "INSERT INTO heads (count, hash, rows_digest, stream) VALUES (?, ?, ?, ?)",
+                (last.seq, last.hash, append.rows_digest, append.stream),
+            )
+        else:
+            db.execute(
+                "UPDATE heads SET count = ?, hash = ?, rows_digest = ? WHERE stream = ?",
+                (last.seq, last.hash, append.rows_digest, append.stream),
+            )
+
+    def _settle(self, db: Connection, call: CallId, adopts: tuple[str, ...]) -> None:
+        key = (call.session, call.turn, call.call)
+        for content in adopts:
+            db.execute(
+                f"INSERT INTO blobs (hash, bytes) SELECT hash, bytes FROM gathered_bodies WHERE {_OF_CALL} "
+                "AND hash = ? ON CONFLICT (hash) DO NOTHING",
+                (*key, content),
+            )
+        db.execute(f"DELETE FROM gathered WHERE {_OF_CALL}", key)
+
+    def call_row(self, call: CallId) -> dict[str, str] | None:
+        with self._lock, sqlite_errors(self._path):
+            cursor = self._db.execute(
+                "SELECT * FROM tool_calls WHERE session_id = ? AND turn_id = ? AND id = ?",
+                (call.session, call.turn, call.call),
+            )
+            found = rows_as_dicts(cursor)
+        return found[0] if found else None  # type: ignore[return-value]
+
+    def body(self, content_hash: str) -> bytes | None:
+        row = self._one("SELECT bytes FROM blobs WHERE hash = ?", (content_hash,))
+        return _checked(content_hash, row[0]) if row else None
+
+    def stage(self, call: CallId, *, input_digest: str, receipt: str, bodies: Mapping[str, bytes]) -> None:
+        key = (call.session, call.turn, call.call)
+        with self._lock, transaction(self._db, self._path) as db:
+            now = datetime.now(UTC).isoformat()
+            written = db.execute(
+                "INSERT INTO gathered VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                (*key, input_digest, receipt, now),
+            )
+            if written.rowcount:
+                db.executemany(
+                    "INSERT INTO gathered_bodies VALUES (?, ?, ?, ?, ?)",
+                    [(*key, content, body) for content, body in bodies.items()],
+                )
+
+    def staged(self, call: CallId) -> Staged | None:
+        key = (call.session, call.turn, call.call)
+        row = self._one(f"SELECT input_digest, receipt FROM gathered WHERE {_OF_CALL}", key)
+        if row is None:
+            return None
+        hashes = self._all(f"SELECT hash FROM gathered_bodies WHERE {_OF_CALL} ORDER BY hash", key)
+        return Staged(input_digest=row[0], receipt=row[1], hashes=tuple(h for (h,) in hashes))
+
+    def staged_body(self, call: CallId, content_hash: str) -> bytes | None:
+        key = (call.session, call.turn, call.call)
+        row = self._one(
+            f"SELECT bytes FROM gathered_bodies WHERE {_OF_CALL} AND hash = ?", (*key, content_hash)
+        )
+        return _checked(content_hash, row[0]) if row else None
+
+    def take_lease(self, session_id: str, *, holder: str) -> Lease:
+        with self._lock, transaction(self._db, self._path) as db:
+            row = db.execute(
+                "INSERT INTO leases VALUES (?, 1, ?, ?) ON CONFLICT (session_id) DO UPDATE SET "
+                "epoch = epoch + 1, holder = excluded.holder, acquired_at = excluded.acquired_at RETURNING epoch",
+                (session_id, holder, datetime.now(UTC).isoformat()),
+            ).fetchone()
+        return Lease(session_id=session_id, epoch=row[0])
+
+    def lease_holder(self, session_id: str) -> str:
+        row = self._one("SELECT holder FROM leases WHERE session_id = ?", (session_id,))
+        return row[0] if row else ""
+
+    def rows(self, table: str, session_id: str) -> list[Row]:
+        shape = TABLES[table]
+        return self._all(
+            f"SELECT {', '.join(shape.columns)} FROM {table} WHERE session_id = ? ORDER BY {', '.join(shape.key)}",
+            (session_id,),
+        )
+
+    def replace_rows(
+        self, session_id: str, *, stream: str, rows: Mapping[str, list[Row]], digest: str
+    ) -> None:
+        with self._lock, transaction(self._db, self._path) as db:
+            # Artifacts are append-only for everybody else: their guards step aside for this transaction.
+            guards = db.execute(
+                "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'artifacts'"
+            ).fetchall()
+            for name, _ in guards:
+                db.execute(f"DROP TRIGGER {name}")
+            for table in reversed(TABLES):
+                db.execute(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))
+            for table, new in rows.items():
+                db.executemany(_INSERTS[table], new)
+            for _, sql in guards:
+                db.execute(sql)
+            db.execute("UPDATE heads SET rows_digest = ? WHERE stream = ?", (digest, stream))
+
+    def body_hashes(self) -> Iterator[str]:
+        return iter([row[0] for row in self._all("SELECT hash FROM blobs ORDER BY hash")])
+
+    def query(self, sql: str, parameters: tuple[object, ...] = ()) -> list[dict[str, object]]:
+        with self._lock, sqlite_errors(self._path):
+            self._db.execute("PRAGMA query_only=ON")
+            try:
+                return rows_as_dicts(self._db.execute(sql, parameters))
+            finally:
+                self._db.execute("PRAGMA query_only=OFF")
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+
+
+def _stored(row: tuple[Any, ...]) -> StoredEvent:
+    names = (
+        "stream",
+        "seq",
+        "event_id",
+        "type",
+        "schema_version",
+        "ts",
+        "refs",
+        "payload",
+        "prev_hash",
+        "hash",
+    )
+    return StoredEvent(**dict(zip(names, row, strict=False)), global_seq=row[-1])
+
+
+def _event_values(e: StoredEvent) -> tuple[object, ...]:
+    return (
+        e.stream,
+        e.seq,
+        e.event_id,
+        e.type,
+        e.schema_version,
+        e.ts,
+        e.refs,
+        e.payload,
+        e.prev_hash,
+        e.hash,
+    )
+
+
+def _write_row(db: Connection, change: RowChange) -> None:
+    if change.old is None:
+        db.execute(_INSERTS[change.table], change.new)
+        return
+    size = TABLES[change.table].key_size
+    db.execute(_UPDATES[change.table], (*change.new[size:], *change.new[:size]))
+
+
+def _checked(expected: str, body: bytes) -> bytes:
+    found = content_hash(body)
+    if found != expected:
+        raise IntegrityError(f"the body {expected} has changed on disk: its bytes hash to {found}")
+    return body
