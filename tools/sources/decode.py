@@ -1,0 +1,110 @@
+"""Bytes to characters: byte-order mark, what the sender declared, UTF-8, and only then a guess."""
+
+import codecs
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+
+from researchdesk.tools.sources.extracted import clean
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+# In this order where a guess finds two equally good: short texts rarely tell their family's members apart.
+_CANDIDATES = (
+    *("gb18030", "big5", "cp932", "euc_jp", "cp949", "iso2022_jp", "cp1252", "cp1251", "cp1250", "cp1253"),
+    *("cp1254", "cp1255", "cp1256", "koi8_r", "utf_16_le", "utf_16_be"),
+)
+# Web pages and mail say these names and mean the larger set.
+_MEANT = {
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "iso-8859-1": "cp1252",
+    "latin-1": "cp1252",
+    "ascii": "cp1252",
+}
+_MEANT |= {
+    "us-ascii": "cp1252",
+    "latin1": "cp1252",
+    "shift_jis": "cp932",
+    "shift-jis": "cp932",
+    "euc-kr": "cp949",
+}
+_NOT_FOR_PAGES = ("idna", "punycode", "unicode_escape", "raw_unicode_escape", "utf-7")
+_GARBAGE = re.compile("[\ufffd\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
+_SAMPLE = 200_000
+_MOST = 0.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decoded:
+    """Clean text, the charset it was read in, and what was lost on the way."""
+
+    text: str
+    charset: str
+    readable: bool
+    note: str
+
+
+def is_binary(raw: bytes) -> bool:
+    """Say whether bytes are an archive, or hold NUL where no wide charset announces it."""
+    announced = any(raw.startswith(mark) for mark, _ in _MARKS[1:])
+    return raw.startswith(b"PK\x03\x04") or (b"\0" in raw[:8192] and not announced)
+
+
+def decode(raw: bytes, *, declared: str = "") -> Decoded:
+    """Decode a text of any charset; never raises, at worst ``readable`` is False."""
+    for mark, charset in _MARKS:
+        if raw.startswith(mark):
+            return _decoded(raw[len(mark) :], charset)
+    for charset in filter(None, (_known(declared), "utf-8")):
+        with suppress(UnicodeDecodeError):
+            return Decoded(text=clean(raw.decode(charset)), charset=charset, readable=True, note="")
+    return _decoded(raw, "utf-8" if _is_damaged_utf8(raw) else _guess(raw))
+
+
+def _known(declared: str) -> str:
+    name = declared.strip().strip("\"'").lower()
+    name = _MEANT.get(name, name)
+    try:
+        b"    ".decode(name, "replace")  # refuses what is no text encoding, such as base64
+        codec = codecs.lookup(name).name
+    except (LookupError, ValueError):
+        return ""
+    return "" if codec in _NOT_FOR_PAGES else codec
+
+
+def _is_damaged_utf8(raw: bytes) -> bool:
+    """Say whether bytes are UTF-8 with a few broken spots (a cut file, two files glued together)."""
+    text = raw.decode("utf-8", "replace")
+    broken = text.count("\ufffd")
+    whole = sum(1 for character in text if character > "\x7f") - broken
+    return broken * 10 <= whole
+
+
+def _guess(raw: bytes) -> str:
+    from charset_normalizer import from_bytes
+
+    sample = raw if len(raw) <= _SAMPLE else raw[: raw.rfind(b"\n", 0, _SAMPLE) + 1 or _SAMPLE]
+    matches = list(from_bytes(sample, cp_isolation=list(_CANDIDATES)))
+    if not matches:
+        return "utf-8"
+    best = matches[0]
+    equal = {
+        match.encoding
+        for match in matches
+        if (match.chaos, -match.coherence) <= (best.chaos, -best.coherence)
+    }
+    return next((charset for charset in _CANDIDATES if charset in equal), best.encoding)
+
+
+def _decoded(raw: bytes, charset: str) -> Decoded:
+    decoded = raw.decode(charset, "replace")
+    garbage = len(_GARBAGE.findall(decoded))
+    readable = garbage <= _MOST * len(decoded)
+    note = f"{garbage:,} of {len(decoded):,} characters could not be decoded as {charset}" if garbage else ""
+    return Decoded(text=clean(decoded), charset=charset, readable=readable, note=note)
