@@ -1,4 +1,4 @@
-"""A folder (or one file) of local documents, walked and read so that nothing outside it can be reached.
+"""A folder (or some files of it) of local documents, walked and read so that nothing outside it can be reached.
 
 Every component of a path is opened by itself, relative to its parent and without following links
 (``dir_fd`` and ``O_NOFOLLOW``). A check of the whole path followed by an open would let a link that is swapped
@@ -6,15 +6,15 @@ in between escape; here such a race ends in a refusal. Links are not followed at
 only repeats a document that is read under its own name.
 """
 
+import json
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from researchdesk.state.errors import UsageError
 from researchdesk.state.locators import MAX_LOCATOR
 from researchdesk.tools.sources.leaveout import (
     MAX_RAW,
@@ -62,30 +62,43 @@ class CorpusRoot:
     """One root of a corpus.
 
     Args:
-        path: a folder, or a single file (then its folder is the root and only this file belongs to it).
+        folder: the real path of a folder.
         name: how the root is called in locators.
-        without: real paths under the root that belong to something else and are passed over.
-
-    Raises:
-        UsageError: the path does not exist or is neither folder nor file.
+        only: the files of the folder that belong to it; empty means all that is in it and below.
+        without: real paths under the folder that belong to something else and are passed over.
     """
 
-    def __init__(self, path: str | Path, *, name: str = "", without: tuple[Path, ...] = ()) -> None:
-        real = _real(path)
-        self.only = "" if real.is_dir() else real.name
-        self.folder = real.parent if self.only else real
-        self.name = name or self.folder.name or "root"
-        self.path = real
-        self._without = {
-            inner.relative_to(self.folder).as_posix()
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        name: str = "",
+        only: frozenset[str] = frozenset(),
+        without: Sequence[Path] = (),
+    ) -> None:
+        self.folder = folder
+        self.name = name or folder.name or "root"
+        self.only = only
+        self._without = frozenset(
+            inner.relative_to(folder).as_posix()
             for inner in without
-            if inner != self.folder and inner.is_relative_to(self.folder)
-        }
+            if inner != folder and inner.is_relative_to(folder)
+        )
+
+    @property
+    def key(self) -> str:
+        """What the root is indexed under: equal keys mean equal documents."""
+        narrowed = [sorted(self.only), sorted(self._without)]
+        return (
+            json.dumps([str(self.folder), *narrowed], ensure_ascii=False)
+            if any(narrowed)
+            else str(self.folder)
+        )
 
     def walk(self, left_out: LeftOut) -> Iterator[FoundFile]:
         """Give the documents in a stable order (folders after files, by name); tally the rest."""
         if self.only:
-            yield from self._single(left_out)
+            yield from self._named_files(left_out)
             return
         waiting = [("", GitIgnores())]
         while waiting:
@@ -122,16 +135,15 @@ class CorpusRoot:
         Opening the result follows no link, so a race can only make it fail.
 
         Raises:
-            FetchRefused: ``fetch_unsafe`` where it lies outside the root or names another file than the one
-                of a single-file root.
+            FetchRefused: ``fetch_unsafe`` where it lies outside the root, or is none of its named files.
         """
         real = Path(os.path.realpath(self.folder / path))
         if not real.is_relative_to(self.folder) or real == self.folder:
             raise FetchRefused("fetch_unsafe", f"{path!r} lies outside the corpus {self.name!r}")
         relative = real.relative_to(self.folder).as_posix()
-        if self.only and relative != self.only:
+        if self.only and relative not in self.only:
             raise FetchRefused(
-                "fetch_unsafe", f"{path!r} is not the file {self.only!r} that the corpus consists of"
+                "fetch_unsafe", f"{path!r} is not one of the files that the corpus consists of"
             )
         return relative
 
@@ -155,17 +167,17 @@ class CorpusRoot:
             return "ignored_folder"
         return "gitignored" if ignores.ignores(path) else file_reason(name)
 
-    def _single(self, left_out: LeftOut) -> Iterator[FoundFile]:
-        try:
-            status = self.path.lstat()
-        except OSError:
-            left_out.add("unreadable", self.only)
-            return
-        reason = _kind_reason(status) or file_reason(self.only)
-        if reason:
-            left_out.add(reason, self.only)
-        else:
-            yield FoundFile(path=self.only, stamp=_stamp(status))
+    def _named_files(self, left_out: LeftOut) -> Iterator[FoundFile]:
+        for name in sorted(self.only):
+            try:
+                status = (self.folder / name).lstat()
+            except OSError:
+                left_out.add("unreadable", name)
+                continue
+            if reason := _kind_reason(status) or file_reason(name):
+                left_out.add(reason, name)
+            else:
+                yield FoundFile(path=name, stamp=_stamp(status))
 
     def _enter(self, folder: str, ignores: GitIgnores) -> tuple[list[_Entry], GitIgnores]:
         """List a folder, sorted by name, and add its `.gitignore` to those that hold."""
@@ -210,20 +222,6 @@ class CorpusRoot:
         with suppress(FetchRefused):
             return ignores.entering(folder, text)
         return ignores
-
-
-def _real(path: str | Path) -> Path:
-    named = Path(path).expanduser()
-    if not named.exists():
-        raise UsageError(
-            f"no such folder or file: {named}; give the path of a folder with documents, or of one document"
-        )
-    real = Path(os.path.realpath(named))
-    if not os.access(real, os.R_OK):
-        raise UsageError(
-            f"{named} may not be read by this user; change its permissions or name another folder"
-        )
-    return real
 
 
 @contextmanager
