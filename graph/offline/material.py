@@ -1,0 +1,149 @@
+"""What the report is written from: the noted quotes, scored anew, and dealt to the sections once each."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cached_property
+
+from researchdesk.graph.offline.compare import Comparison, Evidence, compare, is_echo, opposed
+from researchdesk.graph.offline.feedback import deal
+from researchdesk.graph.offline.gathering import folder_parts
+from researchdesk.graph.offline.passages import Sentence, clean
+from researchdesk.graph.offline.question import Question
+from researchdesk.graph.offline.quotes import parse_quotes
+from researchdesk.graph.offline.sentences import NORMATIVE, says_again, score
+from researchdesk.graph.offline.terms import Rarity
+from researchdesk.graph.offline.view import Source, View
+
+TAKEAWAYS, ADVICE, MEANINGS, FINDINGS = 5, 6, 3, 24
+MEANING = (" is a ", " is an ", " are a", " means ", " refers to ", " defined as ", " known as ")
+
+
+@dataclass(frozen=True)
+class Material:
+    """The evidence of a run in the order of how well it answers."""
+
+    view: View
+    question: Question
+
+    @cached_property
+    def sources(self) -> dict[str, Source]:
+        return {source.source_id: source for source in self.view.sources}
+
+    @cached_property
+    def evidence(self) -> tuple[Evidence, ...]:
+        """All noted quotes, best first; of nearly equal ones of the same source only the best."""
+        quotes = [quote for note in self.view.notes for quote in parse_quotes(note.text)]
+        vocabulary = self.question.vocabulary
+        rarity = Rarity.over(vocabulary.terms(clean(quote.text)) for quote in quotes)
+        found: dict[tuple[str, str], Evidence] = {}
+        for quote in quotes:
+            source = self.sources.get(quote.source_id)
+            if source is None:
+                continue
+            sentence = Sentence(quote.text, 0, len(quote.text), quote.heading, "prose")
+            found[(quote.source_id, quote.text)] = Evidence(
+                quote.text,
+                quote.heading,
+                quote.source_id,
+                source.origin or "unknown publisher",
+                self.document_names[source.source_id],
+                score(sentence, self.question, rarity=rarity).score,
+            )
+        return tuple(sorted(found.values(), key=lambda one: (-one.score, one.source_id, one.text)))
+
+    @cached_property
+    def document_names(self) -> dict[str, str]:
+        """A name for each source, unlike those of its publisher's other sources: title, with its folder if needed."""
+        titles = {source.source_id: title_of(source) for source in self.view.sources}
+        alike: dict[tuple[str, str], list[Source]] = defaultdict(list)
+        for source in self.view.sources:
+            alike[(source.origin, titles[source.source_id])].append(source)
+        for same in alike.values():
+            for source, part in zip(same, parting_folders(same), strict=True):
+                if part:
+                    titles[source.source_id] += f" ({part})"
+        return titles
+
+    @cached_property
+    def comparisons(self) -> list[Comparison]:
+        origins = [source.origin for source in self.view.sources]
+        return compare([one for one in self.evidence if not is_echo(one, origins)], self.question)
+
+    @cached_property
+    def opposed(self) -> list[tuple[Evidence, Evidence]]:
+        return opposed(self.evidence[:40], self.question)
+
+    @cached_property
+    def shares(self) -> dict[str, list[Evidence]]:
+        """Quotes of each part of the report; no quote stands in two, none repeats what another says."""
+        left = without_repeats(self.evidence)
+        taken = {"takeaways": deal(firsts(left), lambda one: one.origin, TAKEAWAYS)}
+        left = [one for one in left if one not in taken["takeaways"]]
+        taken["advice"] = deal([one for one in left if NORMATIVE.search(one.text)], lambda one: one.origin, ADVICE)
+        left = [one for one in left if one not in taken["advice"]]
+        taken["meanings"] = [one for one in left if explains(one, self.question)][:MEANINGS]
+        left = [one for one in left if one not in taken["meanings"]]
+        taken["findings"] = deal(left, lambda one: one.source_id, FINDINGS)
+        return taken
+
+    @cached_property
+    def missing(self) -> list[str]:
+        """Words of the question that no quote and no heading above one holds."""
+        held = {
+            term
+            for one in self.evidence
+            for term in self.question.vocabulary.terms(f"{clean(one.text)} {one.heading}")
+        }
+        words = self.question.text.replace("?", " ").replace(",", " ").split()
+        wanted = {word: self.question.vocabulary.terms(word) for word in words}
+        lacking = [word for word, terms in wanted.items() if terms and not held & set(terms)]
+        return [word for word in lacking if set(wanted[word]) & set(self.question.focus)]
+
+    @cached_property
+    def silent(self) -> list[Source]:
+        """Sources that were read and not quoted."""
+        speaking = {one.source_id for one in self.evidence}
+        return [source for source in self.view.sources if source.source_id not in speaking]
+
+    @cached_property
+    def cited(self) -> list[Source]:
+        """Sources with quotes, those with the best quotes first; any source where nothing was quoted."""
+        order = dict.fromkeys(one.source_id for one in self.evidence)
+        return [self.sources[key] for key in order] or list(self.view.sources)
+
+
+def title_of(source: Source) -> str:
+    name = source.title or source.locator.rstrip("/").rsplit("/", 1)[-1] or source.source_id
+    return " ".join(clean(name).replace('"', "'").replace("[", "(").replace("]", ")").split())[:90]
+
+
+def parting_folders(same: list[Source]) -> list[str]:
+    """For documents of one title the first folder in which their places differ, "" where there is none."""
+    if len(same) < 2 or any("://" in source.locator for source in same):
+        return [""] * len(same)
+    paths = [folder_parts(source.locator) for source in same]
+    for level in range(min(len(path) for path in paths)):
+        if len({path[level] for path in paths}) > 1:
+            return [path[level] for path in paths]
+    return [""] * len(same)
+
+
+def firsts(evidence: list[Evidence]) -> list[Evidence]:
+    """The best quote of each source, best first."""
+    return list({one.source_id: one for one in reversed(evidence)}.values())[::-1]
+
+
+def without_repeats(evidence: tuple[Evidence, ...]) -> list[Evidence]:
+    kept: list[Evidence] = []
+    for one in evidence:
+        if not says_again(clean(one.text), [clean(other.text) for other in kept]):
+            kept.append(one)
+    return kept
+
+
+def explains(one: Evidence, question: Question) -> bool:
+    """True where a sentence says what a focus word of the question is."""
+    text = clean(one.text).lower()
+    place = min((text.find(cue) for cue in MEANING if cue in text), default=-1)
+    before = set(question.vocabulary.terms(text[:place])) if place > 0 else set()
+    return bool(before & {*question.focus, *question.learned[:4]}) and place < 120

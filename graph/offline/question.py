@@ -1,0 +1,110 @@
+"""What a question asks for, as far as its words tell: terms, frame, quantity."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from researchdesk.graph.offline.terms import Vocabulary, words
+
+FRAMES: tuple[tuple[str, str], ...] = (
+    ("minimum min least shortest lowest", "minimum|at least|no less|not less|no fewer|or more|shorter than|less than|≥|>="),
+    ("maximum max most longest highest limit", "maximum|at most|up to|no more|not exceed|or fewer|or less|longer than|≤|<="),
+    ("regular interval periodic frequency often rotate schedule", "periodic|regular|every |interval|rotat|schedul|per day"),
+    ("force require mandatory enforce must shall oblige need", "requir|must|shall|enforce|mandat|force|need"),
+    ("allow acceptable accept permit may still valid use", "allow|permit|accept|may |restrict|suitable|recogni"),
+    ("deprecate obsolete remove still outdated legacy", "deprecat|obsolete|removed|no longer|restrict|legacy|supersed|withdrawn"),
+    ("forbid prohibit ban avoid disallow", "not |avoid|never|forbid|prohibit|disallow"),
+    ("recommend should best advise guideline", "recommend|should|advis|prefer|best practice|encourag"),
+    ("default", "default|unless|if not set|if omitted"),
+    ("why reason cause because", "because|since|due to|reason|therefore|so that|in order to"),
+    ("define mean definition", " is a | is an | are a|means|refers to|defined as|known as"),
+    ("when date year version since", "since|version|in \\d{4}|until|added in|as of|release"),
+    ("difference differ compare versus better", "unlike|whereas|instead|in contrast|while|rather than|compared|differ"),
+    ("how configure set install enable step", "set |use |run |add |configur|enable|install|call "),
+    ("risk danger attack threat weakness problem", "risk|attack|threat|vulnerab|weak|danger|expose|compromis"),
+    ("benefit advantage strength", "benefit|advantage|improv|strength|increase|reduce"),
+    ("many much number count", "\\d"),
+    ("long duration timeout lifetime expire session age", "second|minute|hour|day|week|month|year|expir"),
+    ("store keep save", "store|stored|storage|sav|hash|encrypt|keep"),
+    ("fail error wrong happen", "error|fail|throw|raise|exception|reject"),
+)
+"""Words that frame a question, and what an answer to it then says: patterns over folded English text."""
+
+META = frozenset(
+    """agree disagree consensus current guideline guidance advice source publisher document according question answer
+    compare difference opinion say practice""".split()
+)
+QUANTITIES: tuple[tuple[str, str], ...] = (
+    ("length long short character", "character byte bit digit letter word symbol meter metre"),
+    ("duration long time timeout lifetime period age expire expiry interval often frequency retention soon lock",
+     "millisecond second minute hour day week month year ms"),
+    ("size large big memory big storage limit", "byte bit kb mb gb kib mib gib character"),
+    ("cost price expensive fee", "dollar euro usd eur cent"),
+    ("entropy strength", "bit"),
+    ("rate share percentage fraction probability accuracy", "percent % time"),
+    ("attempt retry try failure lockout", "attempt failure try retry time request"),
+)  # fmt: skip
+"""Words for a quantity, and the units in which it is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """An objective in the shape in which sentences are scored against it.
+
+    Args:
+        terms: its content terms in order, each once.
+        learned: terms that feedback added to its searches.
+        frames: patterns of which an answer should match some; one a frame.
+        focus: terms without frame, meta and quantity words: what it is about.
+        units: terms of units in which the answer may be told; empty when no quantity is asked for.
+    """
+
+    text: str
+    vocabulary: Vocabulary
+    terms: tuple[str, ...]
+    learned: tuple[str, ...]
+    frames: tuple[str, ...]
+    focus: tuple[str, ...]
+    units: frozenset[str]
+
+    @property
+    def wants_number(self) -> bool:
+        return bool(self.units)
+
+
+def read_question(text: str, *, queries: Sequence[str] = ()) -> Question:
+    """A question from its text and the queries asked so far (words that only they hold were learned)."""
+    vocabulary = Vocabulary.of(text)
+    terms = tuple(dict.fromkeys(vocabulary.terms(text)))
+    asked = [word for query in queries for word in vocabulary.terms(query)]
+    learned = tuple(term for term in dict.fromkeys(asked) if term not in terms)
+    stems = set(terms) | {vocabulary.term(word) for word in words(text)} | raw_stems(text, vocabulary)
+    framing = [(names, pattern) for names, pattern in FRAMES if stems & stems_of(names, vocabulary)]
+    frame_terms = set().union(*(stems_of(names, vocabulary) for names, _ in framing)) if framing else set()
+    meta = stems_of(" ".join(META), vocabulary)
+    focus = tuple(term for term in terms if term not in frame_terms | meta) or terms
+    frames = tuple(pattern for _, pattern in framing) if vocabulary.language == "english" else ()
+    return Question(text, vocabulary, terms, learned, frames, focus, units_of(text, vocabulary))
+
+
+def raw_stems(text: str, vocabulary: Vocabulary) -> set[str]:
+    """Folded words as they stand: stop words frame a question too ("how many", "why")."""
+    return set(words(text))
+
+
+def stems_of(names: str, vocabulary: Vocabulary) -> set[str]:
+    return {vocabulary.term(word) or word for word in names.split()}
+
+
+def units_of(text: str, vocabulary: Vocabulary) -> frozenset[str]:
+    """Terms of the units that would answer, by the words "how many X" and by the quantity's name."""
+    asked = words(text)
+    stems = {vocabulary.term(word) or word for word in asked}
+    units: set[str] = set()
+    for at, word in enumerate(asked[:-2]):
+        if word == "how" and asked[at + 1] in {"many", "much", "few"}:
+            units |= {vocabulary.term(one) for one in asked[at + 2 : at + 7] if vocabulary.term(one)}
+    quantified = units or {"how", "minimum", "maximum", "what", "which", "default"} & set(asked)
+    for names, told in QUANTITIES:
+        if quantified and stems & stems_of(names, vocabulary):
+            units |= stems_of(told, vocabulary)
+    return frozenset(units)

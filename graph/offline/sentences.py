@@ -1,0 +1,110 @@
+"""How well a sentence answers a question: coverage by rarity, heading, cue, number, frame and unit."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from rapidfuzz import fuzz
+
+from researchdesk.graph.offline.passages import Sentence
+from researchdesk.graph.offline.question import Question
+from researchdesk.graph.offline.terms import Rarity
+from researchdesk.graph.offline.values import has_number, values
+
+NORMATIVE = re.compile(
+    r"\b(?:shall|should|must|may not|required?|requires|recommend(?:ed|s)?|avoid|never|do not|don't|ensure|verify|prefer"
+    r"|no longer|deprecated|prohibited|forbidden|not allowed|is restricted|soll(?:te|en|ten)?|muss|müssen|darf|doit"
+    r"|doivent|debe|deben|deve|devono|devem|moet(?:en)?)\b|должн|следует|必须|应当|應|不得|べき|なければ|해야",
+    re.IGNORECASE,
+)
+WEIGHTS = {"cover": 1.0, "learned": 0.5, "heading": 0.35, "near": 0.15, "cue": 0.18, "number": 0.12, "frame": 0.12,
+           "unit": 0.22}  # fmt: skip
+ENOUGH = 0.42
+"""Below this score a sentence is not worth a quote."""
+SAME = 88.0
+"""Two quotes at least this alike (per cent) say the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A sentence with its score (about 0 to 2) and the share of the question's focus that it holds."""
+
+    sentence: Sentence
+    score: float
+    focus: float
+
+
+def score(sentence: Sentence, question: Question, *, rarity: Rarity, near: float = 0.0) -> Scored:
+    """Scores one sentence.
+
+    Args:
+        rarity: over the sentences that were seen.
+        near: 0 to 1, how good the search hit around the sentence was.
+    """
+    text = sentence.clean
+    own = set(question.vocabulary.terms(text))
+    above = set(question.vocabulary.terms(sentence.heading))
+    cover = share(question.terms, own, rarity)
+    learned = 1.0 if not question.learned else min(1.0, 3 * share(question.learned, own, rarity))
+    heading = share(question.terms, above - own, rarity)
+    focus = focus_share(question, own, above)
+    folded = text.lower()
+    frames = sum(bool(re.search(pattern, folded)) for pattern in question.frames)
+    total = (
+        WEIGHTS["cover"] * cover
+        + WEIGHTS["learned"] * (learned if question.learned else 0) * (1 - cover)
+        + WEIGHTS["heading"] * heading
+        + WEIGHTS["near"] * near
+        + WEIGHTS["cue"] * bool(NORMATIVE.search(text))
+        + WEIGHTS["frame"] * (frames / max(len(question.frames), 1))
+    )
+    if question.wants_number:
+        units = {value.unit for value in values(text, vocabulary=question.vocabulary)}
+        total += WEIGHTS["number"] * has_number(text) + WEIGHTS["unit"] * bool(units & question.units)
+    if not own & (set(question.terms) | set(question.learned)):
+        total *= 0.5
+    return Scored(sentence, total * fitness(sentence), focus)
+
+
+def share(terms: Iterable[str], held: set[str], rarity: Rarity) -> float:
+    """The share of the terms' rarity that ``held`` covers, 0 to 1."""
+    weights = {term: rarity(term) for term in terms}
+    return sum(weight for term, weight in weights.items() if term in held) / max(sum(weights.values()), 1e-9)
+
+
+def focus_share(question: Question, own: set[str], above: set[str]) -> float:
+    """How much of what the question is about is there; one missing word may be replaced by a learned one."""
+    held = sum(term in own or term in above for term in question.focus)
+    replaced = held < len(question.focus) and bool((own | above) & set(question.learned[:6]))
+    return (held + 0.75 * replaced) / max(len(question.focus), 1)
+
+
+def fitness(sentence: Sentence) -> float:
+    """Less than 1 for what does not read as a statement: crumbs, questions, lead-ins, code."""
+    text = sentence.clean
+    unspaced = not text.isascii() and " " not in text
+    if len(text) < (8 if unspaced else 25):
+        return 0.4
+    if text.endswith(("?", "？")) or text.endswith(":"):
+        return 0.7
+    return 0.75 if sentence.kind == "code" else 1.0
+
+
+def best(scored: Iterable[Scored], *, limit: int, enough: float = ENOUGH) -> list[Scored]:
+    """The best sentences, best first, none saying nearly what a better one says."""
+    chosen: list[Scored] = []
+    for one in sorted(scored, key=lambda item: (-item.score, item.sentence.start)):
+        if len(chosen) >= limit or one.score < enough:
+            break
+        if not says_again(one.sentence.clean, [other.sentence.clean for other in chosen]):
+            chosen.append(one)
+    return chosen
+
+
+def says_again(text: str, others: Sequence[str]) -> bool:
+    return any(text in other or fuzz.ratio(text, other) >= SAME for other in others)
+
+
+def moved(sentence: Sentence, offset: int) -> Sentence:
+    """The same sentence, placed in the whole text of which it was read at ``offset``."""
+    return replace(sentence, start=sentence.start + offset, end=sentence.end + offset)

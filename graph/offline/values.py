@@ -1,0 +1,145 @@
+"""Numbers in a sentence as values: how much of what, and whether it is a least, a most or what is permitted."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from researchdesk.graph.offline.question import QUANTITIES
+from researchdesk.graph.offline.terms import UNSPACED, Vocabulary, words
+
+CLAUSE = re.compile(r"[;()]|,(?!\d)|\s(?:although|but|however|whereas|while|unless|and that)\s")
+NUMBER = re.compile(
+    r"(?<![\w.^/#§-])(?<!\d[, ])(\d{1,3}(?:[,  ]\d{3})+(?!\d)|\d+(?:\.\d+)?)(?:\^(\d+))?"
+    rf"(?![^\W{UNSPACED}]|[\^/]|[.-]\d|-[A-Z])|(?<![\w.^/#§-])(\d+(?:\.\d+)?)(?=(?:ms|s|h|kb|mb|gb|kib|mib|gib|bit|px)\b)",
+    re.IGNORECASE,
+)
+SPELLED = {
+    name: number
+    for number, name in enumerate(
+        "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen".split(), start=2
+    )
+} | {"twenty": 20, "thirty": 30, "forty": 40, "sixty": 60, "ninety": 90, "hundred": 100}
+SPELLED_NUMBER = re.compile(rf"(?<![\w-])({'|'.join(SPELLED)})(?=[\s-][a-z])", re.IGNORECASE)
+KNOWN_UNITS = frozenset(unit for _, told in QUANTITIES for unit in told.split())
+UNIT_WORDS = re.compile(
+    rf"[\s-]?([{UNSPACED}]{{1,2}}|[^\W\d_{UNSPACED}]+)(?:[\s-]([^\W\d_]+))?(?:[\s-]([^\W\d_]+))?"
+)
+REFERENCE = re.compile(
+    r"(?:section|sections|sec|chapter|rfc|table|figure|fig|version|level|appendix|part|page|pages|step|sp|iso|fips|cwe"
+    r"|top|note|item|clause|article|annex|no|tls|http|oauth|sha|rev|revision|draft|python|node|published|in|since|of)"
+    r"\.?\s*$",
+    re.IGNORECASE,
+)
+EXAMPLE = re.compile(r"\b(?:e\.g\.?|for example|for instance|such as|example)\b", re.IGNORECASE)
+CONDITION = re.compile(r"^\s*(?:if|when|where|in case|provided)\b", re.IGNORECASE)
+LEAST = re.compile(
+    r"at least|minimum|no less|not less|no fewer|no shorter|≥|>=|greater than|more than or|or more|or longer"
+    r"|or greater|or higher|shorter than|or above|should be above",
+    re.IGNORECASE,
+)
+MOST = re.compile(
+    r"at most|maximum|no more|not more|up to|≤|<=|within|exceed|not be longer|longer than|more than|less than"
+    r"|fewer than|or less|or fewer|no longer than|limited to|limit of",
+    re.IGNORECASE,
+)
+OR_MORE = re.compile(r"(?:\W*\w+){0,3}\W+or (?:more|longer|greater|higher|above)|\+|(?:\W*\w+)?\W+minimum", re.I)
+OR_LESS = re.compile(r"(?:\W*\w+){0,3}\W+or (?:less|fewer|shorter|lower|below)", re.I)
+PERMIT = re.compile(r"permit|allow|accept|support|be able to", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One number with its meaning.
+
+    Args:
+        number: as a float; powers and thousands are worked out.
+        shown: as written, with its unit.
+        unit: term of the unit's word, "" when none is told.
+        bound: ``min``, ``max``, ``permit`` or ``exact``.
+        clause: the part of the sentence that it was read from.
+    """
+
+    number: float
+    shown: str
+    unit: str
+    bound: str
+    clause: str
+
+
+def values(sentence: str, *, vocabulary: Vocabulary) -> list[Value]:
+    """The values of a cleaned sentence, without examples, conditions, references and years."""
+    found: list[Value] = []
+    for clause, cut in clauses(sentence):
+        if EXAMPLE.search(clause) or (CONDITION.match(clause) and cut == ","):
+            continue
+        found.extend(values_of(clause, vocabulary))
+    return found
+
+
+def clauses(sentence: str) -> Iterator[tuple[str, str]]:
+    """Clauses in order, each with what cut it off ("" for the last one)."""
+    at = 0
+    for cut in CLAUSE.finditer(sentence):
+        yield sentence[at : cut.start()], cut[0]
+        at = cut.end()
+    yield sentence[at:], ""
+
+
+def values_of(clause: str, vocabulary: Vocabulary) -> Iterator[Value]:
+    matches = [*NUMBER.finditer(clause), *SPELLED_NUMBER.finditer(clause)]
+    for found in sorted(matches, key=lambda one: one.start()):
+        before, after = clause[: found.start()], clause[found.end() :]
+        number = number_of(found)
+        unit, word = unit_of(before, after, vocabulary)
+        if number is None or REFERENCE.search(before) and not word:
+            continue
+        if 1900 <= number <= 2100 and "," not in found[0] and not word:
+            continue
+        shown = f"{found[0]}{' ' if word.isascii() else ''}{word}".strip()
+        yield Value(number, shown, unit, bound_of(before, after, clause), " ".join(clause.split()))
+
+
+def number_of(found: re.Match[str]) -> float | None:
+    if found.re is SPELLED_NUMBER:
+        return float(SPELLED[found[1].lower()])
+    base = float(re.sub(r"[,  ]", "", found[1] or found[3]))
+    if not found[2]:
+        return base
+    return base ** int(found[2]) if int(found[2]) <= 512 else None
+
+
+def unit_of(before: str, after: str, vocabulary: Vocabulary) -> tuple[str, str]:
+    """``(term, word as written)`` of the unit after the number, or of the name before it ("iterations ≥ 10")."""
+    sign = re.match(r"\s*([%‰°$€])", after)
+    if sign:
+        return sign[1], sign[1]
+    following = UNIT_WORDS.match(after)
+    taken = [word for word in following.groups() if word] if following else []
+    for count, word in enumerate(taken, start=1):
+        if word.lower() in KNOWN_UNITS or word.lower().removesuffix("s") in KNOWN_UNITS:
+            return vocabulary.term(word.lower()), " ".join(taken[:count])
+    if taken and (term := vocabulary.term(taken[0].lower())):
+        return term, taken[0]
+    named = re.search(r"([^\W\d_]+)\s*(?:≥|>=|≤|<=|=|:|\bis\b|\bof\b)\s*(?:at (?:least|most))?\s*$", before)
+    if named and (term := vocabulary.term(named[1].lower())):
+        return term, ""
+    return "", ""
+
+
+def bound_of(before: str, after: str, clause: str) -> str:
+    if PERMIT.search(clause):
+        return "permit"
+    near = " ".join(before.split()[-8:])
+    least, most = last_start(LEAST, near), last_start(MOST, near)
+    if OR_MORE.match(after) or least > most:
+        return "min"
+    return "max" if most >= 0 or OR_LESS.match(after) else "exact"
+
+
+def last_start(pattern: re.Pattern[str], text: str) -> int:
+    return max((found.start() for found in pattern.finditer(text)), default=-1)
+
+
+def has_number(sentence: str) -> bool:
+    """True where a word of the sentence is a number that is not part of a name."""
+    return bool(NUMBER.search(sentence)) or any(word in SPELLED for word in words(sentence))

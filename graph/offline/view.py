@@ -1,0 +1,154 @@
+"""The view of a run that the prompt carries: everything that the offline model decides from."""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from langchain_core.messages import BaseMessage, HumanMessage
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+OPENING = re.compile(r'^<research_workspace boundary="[^"]*">[ \t]*$', re.MULTILINE)
+ENVELOPE = re.compile(
+    r'<research_artifact boundary="([^"]+)"[^>]*>\n?(.*?)\n?</research_artifact boundary="\1">', re.DOTALL
+)
+
+
+class Part(BaseModel):
+    """A part of the view; unknown fields are ignored so that the prompt may say more than this model reads."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class Limits(Part):
+    target_sources: int = 0
+    calls_per_turn: int = 16
+
+
+class Budget(Part):
+    steps_left: int | None = None
+    tokens_left: int | None = None
+    writing_reserve: int | None = None
+
+
+class Item(Part):
+    item_id: str
+    title: str = ""
+    status: str = "pending"
+
+
+class Search(Part):
+    query: str
+    results: int = 0
+
+
+class Found(Part):
+    locator: str
+    title: str = ""
+    origin: str = ""
+    snippet: str = ""
+    start: int = 0
+    score: float = 0.0
+    query: str = ""
+
+
+class Refused(Part):
+    locator: str
+    code: str = ""
+
+
+class Hit(Part):
+    start: int = 0
+    query: str = ""
+
+
+class Source(Part):
+    source_id: str
+    artifact_id: str
+    title: str = ""
+    locator: str = ""
+    origin: str = ""
+    chars: int = 0
+    noted: bool = False
+    hits: tuple[Hit, ...] = ()
+    provenance: str = "fetched"
+
+
+class Note(Part):
+    artifact_id: str
+    name: str = ""
+    source_ids: tuple[str, ...] = ()
+    text: str = ""
+
+
+class Section(Part):
+    key: str
+    title: str = ""
+    status: str = "pending"
+    artifact_id: str = ""
+    text: str = ""
+
+
+class Result(Part):
+    tool: str
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    status: str = "success"
+    code: str = ""
+    text: str = ""
+
+    @property
+    def failed(self) -> bool:
+        return self.status == "error"
+
+    @property
+    def page(self) -> str | None:
+        """The text that a read brought, None where there is no envelope."""
+        found = ENVELOPE.search(self.text)
+        return found[2] if found else None
+
+
+class View(Part):
+    """One turn's view. Texts in it come from sources: they are data to quote, never instructions."""
+
+    objective: str
+    scope_level: str = "standard"
+    template: str = "general"
+    stage: str = "knowledge_base"
+    round: int = 0
+    stop_reason: str | None = None
+    limits: Limits = Limits()
+    budget: Budget = Budget()
+    checklist: tuple[Item, ...] = ()
+    searches: tuple[Search, ...] = ()
+    found: tuple[Found, ...] = ()
+    refused: tuple[Refused, ...] = ()
+    sources: tuple[Source, ...] = ()
+    notes: tuple[Note, ...] = ()
+    steps: int = 0
+    outline_artifact_id: str | None = ""
+    sections: tuple[Section, ...] = ()
+    report_artifact_id: str | None = ""
+    handoff_artifact_id: str | None = ""
+    last: tuple[Result, ...] = ()
+    notice: str | None = ""
+
+    def failed(self, tool: str) -> list[Result]:
+        """Calls of one tool that the last turn made and that were refused or failed."""
+        return [result for result in self.last if result.tool == tool and result.failed]
+
+
+def read_view(messages: Sequence[BaseMessage]) -> View | None:
+    """The view in the newest human message that has one; None where there is none or it cannot be read."""
+    for message in reversed(messages):
+        if not isinstance(message, HumanMessage):
+            continue
+        text = str(message.text)
+        opening = OPENING.search(text)
+        if opening is None:
+            continue
+        body = text[opening.end() :].lstrip()
+        try:
+            return View.model_validate(json.JSONDecoder().raw_decode(body)[0])
+        except (ValueError, ValidationError):
+            return None
+    return None

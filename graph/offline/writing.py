@@ -1,0 +1,249 @@
+"""The text of the report's sections: quotes with their sources, and comparisons that need no judgement.
+
+Every line with a figure or a quotation cites a source; nothing is said that a quote or a count does not show.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from researchdesk.graph.offline.compare import Comparison, Evidence, stance
+from researchdesk.graph.offline.material import Material
+from researchdesk.graph.offline.quotes import quoted
+from researchdesk.graph.offline.view import Source
+
+NO_MODEL = (
+    "No language model was used for this report. Its quotations were selected from the archived sources by rules, "
+    "and what stands between them is mechanical comparison; read a passage in its source before relying on it."
+)
+KINDS = {
+    "contradiction": "Publishers contradict each other: they name no common value",
+    "values differ": "Values differ between publishers",
+    "editions differ": "Editions of one publisher differ",
+    "agreement": "The documents that tell a value agree",
+}
+BOUNDS = {"required": "required or recommended", "max": "as a most", "permit": "to be permitted"}
+NAMED = 6
+"""How many sources are named where a list of all would tell a reader nothing."""
+
+
+def section_text(key: str, material: Material, *, leave_out: Sequence[str] = ()) -> str:
+    """The Markdown of one section, without its heading.
+
+    Args:
+        key: a section key of a template; an unknown one gets the findings.
+        leave_out: quotes that were refused and are not to be used again.
+    """
+    parts = SECTIONS.get(key, (findings,))
+    body = "\n\n".join(text for part in parts if (text := part(material, leave_out)))
+    return body if "[s_" in body else f"{body}\n\n{whole_basis(material)}".strip()
+
+
+def bullet(one: Evidence) -> str:
+    heading = one.heading.split(" › ")[-1].strip()
+    where = f" — *{heading[:100]}*" if heading and heading.replace("*", "") else ""
+    return f"- {quoted(one.text)} [{one.source_id}]{where}"
+
+
+def bullets(evidence: Iterable[Evidence], leave_out: Sequence[str]) -> str:
+    return "\n".join(bullet(one) for one in evidence if one.text not in leave_out)
+
+
+def grouped(evidence: Sequence[Evidence], leave_out: Sequence[str]) -> str:
+    """Bullets under a heading for each publisher and document, in the order of their best quote."""
+    parts = []
+    for origin in dict.fromkeys(one.origin for one in evidence):
+        own = [one for one in evidence if one.origin == origin]
+        for document in dict.fromkeys(one.document for one in own):
+            listed = bullets([one for one in own if one.document == document], leave_out)
+            if listed:
+                parts.append(f"### {origin} — {document}\n\n{listed}")
+    return "\n\n".join(parts)
+
+
+def cite(sources: Iterable[Source]) -> str:
+    return "; ".join(f"{source.title or source.source_id} [{source.source_id}]" for source in sources)
+
+
+def whole_basis(material: Material) -> str:
+    ids = " ".join(f"[{source.source_id}]" for source in material.cited[:NAMED])
+    return f"Nothing more could be selected for this section; it rests on what was read {ids}."
+
+
+def no_model(material: Material, leave_out: Sequence[str]) -> str:
+    return NO_MODEL
+
+
+def takeaways(material: Material, leave_out: Sequence[str]) -> str:
+    if not material.evidence:
+        ids = " ".join(f"[{source.source_id}]" for source in material.cited[:NAMED])
+        return f"No sentence that answers the question was found in what was read {ids}."
+    compared = "\n".join(f"- {one_line(one)}" for one in material.comparisons[:3])
+    chosen = bullets(material.shares["takeaways"], leave_out)
+    lead = "The sentences that answer best, by publisher:"
+    return "\n\n".join(part for part in (compared, lead if chosen else "", chosen) if part)
+
+
+def one_line(one: Comparison) -> str:
+    """``**Values differ** (…): nist.gov 8 characters [s_001]; owasp.org 12 characters [s_004].``"""
+    sides = []
+    for origin in dict.fromkeys(told.evidence.origin for told in one.told):
+        shown: dict[str, list[str]] = {}
+        for told in one.told:
+            if told.evidence.origin == origin:
+                ids = shown.setdefault(told.value.shown, [])
+                if told.evidence.source_id not in ids:
+                    ids.append(told.evidence.source_id)
+        values = ", ".join(f"{value} {' '.join(f'[{key}]' for key in ids)}" for value, ids in shown.items())
+        sides.append(f"{origin}: {values}")
+    return f"**{KINDS[one.kind]}** ({BOUNDS[one.bound]}) — {'; '.join(sides)}"
+
+
+def background(material: Material, leave_out: Sequence[str]) -> str:
+    learned = [word for word in learned_words(material) if not any(char.isdigit() for char in word)]
+    said = "The archived documents were found with the words of the question"
+    said += f" and with words learned from what was found ({', '.join(learned)})." if learned else "."
+    by_origin = dict.fromkeys(source.origin for source in material.cited)
+    listed = []
+    for origin in by_origin:
+        own = [source for source in material.cited if source.origin == origin]
+        names = "; ".join(f"{material.document_names[s.source_id]} [{s.source_id}]" for s in own)
+        listed.append(f"- {origin or 'unknown publisher'}: {names}")
+    meanings = bullets(material.shares["meanings"], leave_out)
+    words = f"What the sources say that the words mean:\n\n{meanings}" if meanings else ""
+    parts = (said, "Quoted are, by publisher:\n\n" + "\n".join(listed) if listed else "", words)
+    return "\n\n".join(part for part in parts if part)
+
+
+def learned_words(material: Material) -> list[str]:
+    plain = material.view.objective.lower()
+    words = [word for search in material.view.searches for word in search.query.split()]
+    return [word for word in dict.fromkeys(words) if word.lower() not in plain][:10]
+
+
+def findings(material: Material, leave_out: Sequence[str]) -> str:
+    return grouped(material.shares["findings"], leave_out)
+
+
+def disagreements(material: Material, leave_out: Sequence[str]) -> str:
+    parts = [side_by_side(one) for one in material.comparisons]
+    if material.opposed:
+        pairs = "\n".join(
+            f"- {one.origin} [{one.source_id}] reads as {stance(one.text)}, "
+            f"{other.origin} [{other.source_id}] as {stance(other.text)}"
+            for one, other in material.opposed
+        )
+        parts.append(f"**Wordings that may be opposed** (by their modal words; read both):\n\n{pairs}")
+    if not parts:
+        parts.append("Mechanical comparison found no values that could be set side by side.")
+    return "\n\n".join(parts)
+
+
+def side_by_side(one: Comparison) -> str:
+    """A table line for each document and value; the publisher first."""
+    rows = dict.fromkeys(
+        f"- {told.evidence.origin}, {told.evidence.document}: {sign(told.value.bound)}{told.value.shown} "
+        f"[{told.evidence.source_id}]"
+        for told in one.told
+    )
+    return f"**{KINDS[one.kind]}** ({BOUNDS[one.bound]}):\n\n" + "\n".join(rows)
+
+
+def sign(bound: str) -> str:
+    return {"min": "at least ", "max": "at most ", "permit": "permitted: "}.get(bound, "")
+
+
+def gaps(material: Material, leave_out: Sequence[str]) -> str:
+    lines = []
+    ids = " ".join(f"[{source.source_id}]" for source in material.cited[:NAMED])
+    if material.missing:
+        words = ", ".join(f"`{word}`" for word in material.missing)
+        lines.append(f"- No quote holds these words of the question: {words} (read: {ids})")
+    if material.silent and material.evidence:
+        lines.append(f"- Read, and nothing quoted: {cite(material.silent[:NAMED])}")
+    codes = sorted({one.code for one in material.view.refused if one.code})
+    if codes:
+        lines.append(f"- Some documents could not be archived: {', '.join(codes)}")
+    origins = {source.origin for source in material.view.sources}
+    if len(origins) == 1:
+        lines.append("- All sources come from one publisher, so that nothing here is confirmed independently")
+    if material.view.stop_reason:
+        lines.append(f"- The research was stopped early: {material.view.stop_reason}")
+    lines.append("- Rules do not understand a text: a source may answer in words that the question does not lead to")
+    return "**What was not found**\n\n" + "\n".join(lines)
+
+
+def advice(material: Material, leave_out: Sequence[str]) -> str:
+    chosen = bullets(material.shares["advice"], leave_out)
+    lead = "What the sources require or advise, in their own words; rules do not choose between them:"
+    return f"{lead}\n\n{chosen}" if chosen else ""
+
+
+def next_steps(material: Material, leave_out: Sequence[str]) -> str:
+    lines = [f"- Read in context: {material.document_names[s.source_id]} [{s.source_id}]" for s in material.cited[:3]]
+    if any(one.kind != "agreement" for one in material.comparisons):
+        lines.append("- Decide which of the differing values applies, and note the edition it comes from")
+    return "**Next**\n\n" + "\n".join(lines)
+
+
+def sorted_by_stance(material: Material, leave_out: Sequence[str]) -> str:
+    """Borrow what is asked for, diverge where values differ, risks where the wording warns, gates from values."""
+    pool = material.shares["advice"]
+    parts = []
+    for title, wanted in (("Borrow", "for"), ("Risk", "against")):
+        listed = bullets([one for one in pool if stance(one.text) == wanted], leave_out)
+        if listed:
+            parts.append(f"**{title}**\n\n{listed}")
+    differing = [one for one in material.comparisons if one.kind != "agreement"]
+    if differing:
+        parts.insert(1, "**Diverge**\n\n" + "\n".join(f"- {one_line(one)}" for one in differing))
+    agreed = [one for one in material.comparisons if one.kind == "agreement"]
+    if agreed:
+        parts.append("**Gate**\n\n" + "\n".join(f"- {one_line(one)}" for one in agreed))
+    return "\n\n".join(parts)
+
+
+def checks(material: Material, leave_out: Sequence[str]) -> str:
+    lines = [
+        f"- {material.document_names[s.source_id]}: compare its quotes with the archived text [{s.source_id}]"
+        for s in material.cited[:8]
+    ]
+    return "Each quotation stands exactly in its archived source; to check it again:\n\n" + "\n".join(lines)
+
+
+Writer = Callable[[Material, Sequence[str]], str]
+SECTIONS: dict[str, tuple[Writer, ...]] = {
+    "key_takeaways": (no_model, takeaways),
+    "background": (background,),
+    "findings": (findings,),
+    "disagreements_and_gaps": (disagreements, gaps),
+    "recommendations": (advice, next_steps),
+    "conclusion": (no_model, takeaways),
+    "source_evidence": (background, findings),
+    "borrow_diverge_risk_gate": (sorted_by_stance, gaps),
+    "implementation_recommendations": (next_steps,),
+    "verification": (checks,),
+}
+
+
+def handoff_lists(material: Material) -> tuple[list[str], list[str], list[str]]:
+    """Decisions, follow-up questions and checks, as the structured handoff carries them."""
+    decisions = [f"{quoted(one.text[:700])} [{one.source_id}]" for one in material.shares["advice"]]
+    questions = [
+        f"Which value applies? {one_line(one)}" for one in material.comparisons if one.kind != "agreement"
+    ]
+    questions += [f"What do sources say about {word}?" for word in material.missing]
+    checks_ = [f"Compare the quotes of {s.source_id} with its archived text" for s in material.cited[:8]]
+    return decisions, questions, checks_
+
+
+def handoff_text(material: Material) -> str:
+    decisions, questions, repeated = handoff_lists(material)
+    blocks = (("Decisions", decisions), ("Follow-up questions", questions), ("Checks to repeat", repeated))
+    listed = [f"## {title}\n\n" + "\n".join(f"- {line}" for line in lines) for title, lines in blocks if lines]
+    basis = " ".join(f"[{source.source_id}]" for source in material.cited[:NAMED])
+    return "\n\n".join([*listed, f"Basis: {basis}"])
+
+
+def outline_text(material: Material) -> str:
+    basis = " ".join(f"[{source.source_id}]" for source in material.cited[:NAMED])
+    lines = [f"- {section.title or section.key}" for section in material.view.sections]
+    return "\n".join(lines) + f"\n\nBasis: {basis}"
