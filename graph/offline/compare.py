@@ -9,16 +9,11 @@ from rapidfuzz import fuzz
 
 from researchdesk.graph.offline.passages import clean
 from researchdesk.graph.offline.question import Question
-from researchdesk.graph.offline.sentences import focus_share
+from researchdesk.graph.offline.sentences import AGAINST, focus_share
 from researchdesk.graph.offline.values import Value, values
 
 FOCUSED = 0.6
 """A sentence takes part in a comparison when it holds this share of the question's focus."""
-AGAINST = re.compile(
-    r"\b(?:(?:shall|should|must|may|can|do|does|is|are|will)\s*not|cannot|don't|avoid|never|no longer|prohibit\w*"
-    r"|forbid\w*|disallow\w*|discourag\w*|deprecat\w*|must no|without|there (?:are|should be) no)\b",
-    re.IGNORECASE,
-)
 FOR = re.compile(
     r"\b(?:shall|should|must|required?|requires|recommend\w*|ensure|allow\w*|permit\w*|may)\b", re.IGNORECASE
 )

@@ -8,11 +8,11 @@ from urllib.parse import urlsplit
 from researchdesk.graph.offline.calls import Call, archive, search
 from researchdesk.graph.offline.feedback import PASSAGES, deal, expansion
 from researchdesk.graph.offline.question import Question
-from researchdesk.graph.offline.terms import Rarity
+from researchdesk.graph.offline.terms import Rarity, words
 from researchdesk.graph.offline.view import Found, View
 
 TARGETS = {"quick": 10, "standard": 15, "deep": 25}
-LEAST_SOURCES = 10
+LEAST_SOURCES = 8
 """Fewer documents showed only one side where publishers differ."""
 HITS = 40
 LONGEST_QUERY = 400
@@ -81,7 +81,7 @@ def widened_query(view: View, question: Question) -> str:
     folders = Folders.of(hit.locator for hit in hits)
     passages = [(folders(hit), hit.snippet) for hit in deal(hits, folders, PASSAGES)]
     learned = expansion(question.text, passages, vocabulary=question.vocabulary)
-    return " ".join([shorten(view.objective, question), *learned]) if learned else ""
+    return " ".join([*focus_words(question), *learned]) if learned else ""
 
 
 def fallback_query(question: Question) -> str:
@@ -93,11 +93,12 @@ def ranked(view: View, question: Question) -> list[Found]:
     """The found passages, best first: the engine's order, and how much of the question each holds."""
     rarity = Rarity.over(question.vocabulary.terms(hit.snippet) for hit in view.found)
     wanted = [*question.terms, *question.learned]
-    total = sum(rarity(term) for term in wanted) or 1.0
+    weights = {term: rarity(term) * question.weight(term) for term in wanted}
+    total = sum(weights.values()) or 1.0
 
     def value(place: int, hit: Found) -> float:
         held = set(question.vocabulary.terms(f"{hit.title} {hit.snippet}"))
-        cover = sum(rarity(term) for term in wanted if term in held) / total
+        cover = sum(weight for term, weight in weights.items() if term in held) / total
         return cover / 3 + 20 / (20 + place)
 
     order = sorted(view.found, key=lambda hit: -hit.score)
@@ -123,3 +124,8 @@ def next_archives(view: View, question: Question) -> list[Call]:
             documents.setdefault(hit.locator, hit)
     folders = Folders.of(documents)
     return [archive(hit.locator) for hit in deal(documents.values(), folders, room)]
+
+
+def focus_words(question: Question) -> list[str]:
+    """The words of the question, as written, that say what it is about."""
+    return [word for word in dict.fromkeys(words(question.text)) if question.vocabulary.term(word) in question.focus]

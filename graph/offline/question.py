@@ -1,5 +1,6 @@
 """What a question asks for, as far as its words tell: terms, frame, quantity."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -29,10 +30,12 @@ FRAMES: tuple[tuple[str, str], ...] = (
 )
 """Words that frame a question, and what an answer to it then says: patterns over folded English text."""
 
-META = frozenset(
-    """agree disagree consensus current guideline guidance advice source publisher document according question answer
-    compare difference opinion say practice""".split()
+FRAME_WEIGHT, LEARNED_WEIGHT = 0.4, 0.4
+POLAR = re.compile(
+    r"\s*(?:should|must|may|can|could|is|are|does|do|did|will|would|has|have|was|were|shall|need|ought)\b", re.IGNORECASE
 )
+META = """agree disagree consensus current guideline guidance advice source publisher document according question answer
+    compare difference opinion say practice"""
 QUANTITIES: tuple[tuple[str, str], ...] = (
     ("length long short character", "character byte bit digit letter word symbol meter metre"),
     ("duration long time timeout lifetime period age expire expiry interval often frequency retention soon lock",
@@ -53,7 +56,9 @@ class Question:
     Args:
         terms: its content terms in order, each once.
         learned: terms that feedback added to its searches.
-        frames: patterns of which an answer should match some; one a frame.
+        frames: for each frame its terms in the question (none where a stop word asked) and the pattern of what
+            an answer then says.
+        is_polar: true where yes or no would answer.
         focus: terms without frame, meta and quantity words: what it is about.
         units: terms of units in which the answer may be told; empty when no quantity is asked for.
     """
@@ -62,13 +67,20 @@ class Question:
     vocabulary: Vocabulary
     terms: tuple[str, ...]
     learned: tuple[str, ...]
-    frames: tuple[str, ...]
+    frames: tuple[tuple[frozenset[str], str], ...]
     focus: tuple[str, ...]
     units: frozenset[str]
+    is_polar: bool
 
     @property
     def wants_number(self) -> bool:
         return bool(self.units)
+
+    def weight(self, term: str) -> float:
+        """How much a term of the question counts: what it is about in full, its frame and learned words less."""
+        if term in self.focus:
+            return 1.0
+        return FRAME_WEIGHT if term in self.terms else LEARNED_WEIGHT
 
 
 def read_question(text: str, *, queries: Sequence[str] = ()) -> Question:
@@ -77,22 +89,29 @@ def read_question(text: str, *, queries: Sequence[str] = ()) -> Question:
     terms = tuple(dict.fromkeys(vocabulary.terms(text)))
     asked = [word for query in queries for word in vocabulary.terms(query)]
     learned = tuple(term for term in dict.fromkeys(asked) if term not in terms)
-    stems = set(terms) | {vocabulary.term(word) for word in words(text)} | raw_stems(text, vocabulary)
-    framing = [(names, pattern) for names, pattern in FRAMES if stems & stems_of(names, vocabulary)]
-    frame_terms = set().union(*(stems_of(names, vocabulary) for names, _ in framing)) if framing else set()
-    meta = stems_of(" ".join(META), vocabulary)
-    focus = tuple(term for term in terms if term not in frame_terms | meta) or terms
-    frames = tuple(pattern for _, pattern in framing) if vocabulary.language == "english" else ()
-    return Question(text, vocabulary, terms, learned, frames, focus, units_of(text, vocabulary))
+    stems = {*terms, *words(text)}  # stop words frame a question too
+    framing = [(stems & names, pattern) for names, pattern in stemmed_frames(vocabulary) if stems & names]
+    frame_terms = frozenset[str]().union(*(names for names, _ in framing))
+    focus = tuple(term for term in terms if term not in frame_terms | stems_of(META, vocabulary)) or terms
+    in_english = vocabulary.language == "english"
+    return Question(
+        text=text,
+        vocabulary=vocabulary,
+        terms=terms,
+        learned=learned,
+        frames=tuple((names & set(terms), pattern) for names, pattern in framing) if in_english else (),
+        focus=focus,
+        units=units_of(text, vocabulary),
+        is_polar=bool(POLAR.match(text)),
+    )
 
 
-def raw_stems(text: str, vocabulary: Vocabulary) -> set[str]:
-    """Folded words as they stand: stop words frame a question too ("how many", "why")."""
-    return set(words(text))
+def stemmed_frames(vocabulary: Vocabulary) -> list[tuple[frozenset[str], str]]:
+    return [(stems_of(names, vocabulary), pattern) for names, pattern in FRAMES]
 
 
-def stems_of(names: str, vocabulary: Vocabulary) -> set[str]:
-    return {vocabulary.term(word) or word for word in names.split()}
+def stems_of(names: str, vocabulary: Vocabulary) -> frozenset[str]:
+    return frozenset(vocabulary.term(word) or word for word in names.split())
 
 
 def units_of(text: str, vocabulary: Vocabulary) -> frozenset[str]:

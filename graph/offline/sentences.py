@@ -17,6 +17,11 @@ NORMATIVE = re.compile(
     r"|doivent|debe|deben|deve|devono|devem|moet(?:en)?)\b|должн|следует|必须|应当|應|不得|べき|なければ|해야",
     re.IGNORECASE,
 )
+AGAINST = re.compile(
+    r"\b(?:(?:shall|should|must|may|can|do|does|is|are|will)\s*not|cannot|don't|avoid|never|no longer|prohibit\w*"
+    r"|forbid\w*|disallow\w*|discourag\w*|deprecat\w*|restricted|must no|without|there (?:are|should be) no|no)\b",
+    re.IGNORECASE,
+)
 WEIGHTS = {"cover": 1.0, "learned": 0.5, "heading": 0.35, "near": 0.15, "cue": 0.18, "number": 0.12, "frame": 0.12,
            "unit": 0.22}  # fmt: skip
 ENOUGH = 0.42
@@ -44,31 +49,32 @@ def score(sentence: Sentence, question: Question, *, rarity: Rarity, near: float
     text = sentence.clean
     own = set(question.vocabulary.terms(text))
     above = set(question.vocabulary.terms(sentence.heading))
-    cover = share(question.terms, own, rarity)
-    learned = 1.0 if not question.learned else min(1.0, 3 * share(question.learned, own, rarity))
-    heading = share(question.terms, above - own, rarity)
-    focus = focus_share(question, own, above)
     folded = text.lower()
-    frames = sum(bool(re.search(pattern, folded)) for pattern in question.frames)
+    matched = [terms for terms, pattern in question.frames if re.search(pattern, folded)]
+    framed = own.union(*matched)
+    cover = share(question, question.terms, framed, rarity)
+    learned = min(1.0, 3 * share(question, question.learned, own, rarity)) if question.learned else 0.0
+    heading = share(question, question.terms, above - framed, rarity)
+    cue = bool(NORMATIVE.search(text)) + (question.is_polar and bool(AGAINST.search(text)))
     total = (
         WEIGHTS["cover"] * cover
-        + WEIGHTS["learned"] * (learned if question.learned else 0) * (1 - cover)
+        + WEIGHTS["learned"] * learned * (1 - cover)
         + WEIGHTS["heading"] * heading
         + WEIGHTS["near"] * near
-        + WEIGHTS["cue"] * bool(NORMATIVE.search(text))
-        + WEIGHTS["frame"] * (frames / max(len(question.frames), 1))
+        + WEIGHTS["cue"] * cue
+        + WEIGHTS["frame"] * len(matched) / max(len(question.frames), 1)
     )
     if question.wants_number:
         units = {value.unit for value in values(text, vocabulary=question.vocabulary)}
         total += WEIGHTS["number"] * has_number(text) + WEIGHTS["unit"] * bool(units & question.units)
     if not own & (set(question.terms) | set(question.learned)):
         total *= 0.5
-    return Scored(sentence, total * fitness(sentence), focus)
+    return Scored(sentence, total * fitness(sentence), focus_share(question, own, above))
 
 
-def share(terms: Iterable[str], held: set[str], rarity: Rarity) -> float:
-    """The share of the terms' rarity that ``held`` covers, 0 to 1."""
-    weights = {term: rarity(term) for term in terms}
+def share(question: Question, terms: Iterable[str], held: set[str], rarity: Rarity) -> float:
+    """The share of the terms' weight that ``held`` covers, 0 to 1."""
+    weights = {term: rarity(term) * question.weight(term) for term in terms}
     return sum(weight for term, weight in weights.items() if term in held) / max(sum(weights.values()), 1e-9)
 
 

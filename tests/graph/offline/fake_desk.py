@@ -38,16 +38,15 @@ class Index:
     def __init__(self, texts: dict[str, str]) -> None:
         self.texts = texts
         self.base = sqlite3.connect(":memory:", check_same_thread=False)
-        self.base.execute("CREATE VIRTUAL TABLE words USING fts5(body, tokenize='porter unicode61')")
+        self.base.execute("CREATE VIRTUAL TABLE words USING fts5(heading, body, tokenize='porter unicode61')")
         self.base.execute("CREATE VIRTUAL TABLE trigrams USING fts5(body, tokenize='trigram')")
         self.rows: list[tuple[str, int, str]] = []
         for locator, text in texts.items():
-            for start, body in passages(text):
+            for start, heading, body in passages(text):
                 self.rows.append((locator, start, body))
-                for table in ("words", "trigrams"):
-                    self.base.execute(
-                        f"INSERT INTO {table}(rowid, body) VALUES (?, ?)", (len(self.rows), body)
-                    )
+                row = len(self.rows)
+                self.base.execute("INSERT INTO words(rowid, heading, body) VALUES (?, ?, ?)", (row, heading, body))
+                self.base.execute("INSERT INTO trigrams(rowid, body) VALUES (?, ?)", (row, body))
 
     def search(self, query: str, limit: int) -> list[tuple[str, int, str, float]]:
         words = list(dict.fromkeys(re.findall(r"\w+", query.lower())))
@@ -65,19 +64,22 @@ class Index:
         return [(*self.rows[row - 1], scores[row]) for row in best]
 
 
-def passages(text: str) -> list[tuple[int, str]]:
-    found: list[tuple[int, str]] = []
+def passages(text: str) -> list[tuple[int, str, str]]:
+    """Start, heading and body of each passage."""
+    found: list[tuple[int, str, str]] = []
     heading, start, end = "", -1, -1
     for _, a, b, above in blocks(text):
         if start >= 0 and (b - start > 700 or above != heading):
-            found.append((start, text[start:end]))
+            found.append((start, heading, text[start:end]))
             start = -1
         if start < 0:
             start, heading = a, above
         end = b
     if start >= 0:
-        found.append((start, text[start:end]))
-    return [(a + at, piece[at : at + 700]) for a, piece in found for at in range(0, len(piece), 700)]
+        found.append((start, heading, text[start:end]))
+    return [
+        (a + at, above, piece[at : at + 700]) for a, above, piece in found for at in range(0, len(piece), 700)
+    ]
 
 
 class FakeDesk:
