@@ -10,13 +10,12 @@
 """
 
 import re
-from collections.abc import Callable
 from pathlib import PurePosixPath
 
 from researchdesk.tools.sources import extract_docx, extract_html, extract_notebook, extract_pdf
 from researchdesk.tools.sources.decode import Decoded, decode, is_binary
 from researchdesk.tools.sources.extracted import MAX_TEXT, Extracted, Parsed, check_size
-from researchdesk.tools.sources.markup import Heading, markdown_headings, rst_headings, sections_of, title_of
+from researchdesk.tools.sources.markup import headings_of, sections_of, title_of
 from researchdesk.tools.sources.ports import FetchRefused
 
 __all__ = ["MAX_TEXT", "Extracted", "extract", "media_type_of"]
@@ -119,9 +118,8 @@ def _text(decoded: Decoded, kind: str) -> Extracted:
         notebook = extract_notebook.parse_notebook(decoded.text)
         if notebook is not None:
             return _of(notebook, kind, extract_notebook.EXTRACTOR, extract_notebook.VERSION, decoded)
-    read: Callable[[str], object] | None = {MARKDOWN: markdown_headings, RST: rst_headings}.get(kind)
-    headings: list[Heading] = list(read(decoded.text)) if read else []
-    title = title_of(decoded.text, headings) if read else None
+    headings = headings_of(decoded.text, media_type=kind)
+    title = title_of(decoded.text, headings) if kind in (MARKDOWN, RST) else None
     parsed = Parsed(text=decoded.text, title=title, sections=sections_of(headings, length=len(decoded.text)))
     return _of(parsed, kind, "text", TEXT_VERSION, decoded)
 

@@ -137,7 +137,9 @@ class CorpusRoot:
         Raises:
             FetchRefused: ``fetch_unsafe`` where it lies outside the root, or is none of its named files.
         """
-        real = Path(os.path.realpath(self.folder / path))
+        real = _resolved(self.folder / path)
+        if real is None:
+            raise FetchRefused("fetch_not_found", f"there is no file {path!r} in the corpus")
         if not real.is_relative_to(self.folder) or real == self.folder:
             raise FetchRefused("fetch_unsafe", f"{path!r} lies outside the corpus {self.name!r}")
         relative = real.relative_to(self.folder).as_posix()
@@ -195,8 +197,8 @@ class CorpusRoot:
             return
         reason = _name_reason(path)
         if not reason and entry.is_link:
-            inside = Path(os.path.realpath(self.folder / path)).is_relative_to(self.folder)
-            reason = "symlink" if inside else "symlink_outside"
+            target = _resolved(self.folder / path)
+            reason = "symlink" if target and target.is_relative_to(self.folder) else "symlink_outside"
         reason = reason or file_reason(entry.name) or ("gitignored" if ignores.ignores(path) else "")
         reason = reason or ("unreadable" if entry.status is None else _kind_reason(entry.status))
         if reason or entry.status is None:
@@ -298,6 +300,14 @@ def _kind_reason(status: os.stat_result) -> str:
 
 def _stamp(status: os.stat_result) -> FileStamp:
     return FileStamp(size=status.st_size, mtime_ns=status.st_mtime_ns, ctime_ns=status.st_ctime_ns)
+
+
+def _resolved(path: Path) -> Path | None:
+    """Resolve links; None where a part vanishes meanwhile."""
+    try:
+        return Path(os.path.realpath(path))
+    except OSError:
+        return None
 
 
 def _entry(entry: os.DirEntry[str]) -> _Entry:

@@ -7,6 +7,10 @@ from html import unescape
 
 from researchdesk.tools.sources.ports import Section
 
+_MARKDOWN = (
+    *("text/markdown", "text/html", "application/x-ipynb+json"),
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+)
 _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
@@ -82,6 +86,13 @@ def rst_headings(text: str) -> Iterator[Heading]:
             level = levels.setdefault(underline[1], len(levels) + 1)
             yield Heading(level=level, title=title, start=previous.start, end=line.end)
         previous = line
+
+
+def headings_of(text: str, *, media_type: str) -> list[Heading]:
+    """Give the headings of an extracted text by the markup that its extractor writes; none for other types."""
+    if media_type == "text/x-rst":
+        return list(rst_headings(text))
+    return list(markdown_headings(text)) if media_type in _MARKDOWN else []
 
 
 def sections_of(headings: list[Heading], *, length: int) -> tuple[Section, ...]:

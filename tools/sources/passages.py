@@ -8,18 +8,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from researchdesk.tools.sources.markup import (
-    Heading,
-    Line,
-    front_matter_end,
-    lines_of,
-    markdown_headings,
-    rst_headings,
-)
+from researchdesk.tools.sources.markup import Heading, Line, front_matter_end, headings_of, lines_of
 
 MAX_PASSAGE = 700
 
-_PROSE = ("text/markdown", "text/html", "application/x-ipynb+json")
 _ROW = re.compile(r"\s*(?:\||[-*+] |\d{1,3}[.)] |>)")
 _SENTENCE_END = re.compile(r"[.!?][\"'”’)\]*_]*\s+|[。！？；]")
 _SPACE = re.compile(r"\s*")
@@ -36,8 +28,8 @@ class Passage:
 
 def passages(text: str, *, media_type: str) -> Iterator[Passage]:
     """Cut a text; together the passages hold all of it but headings, front matter and white space."""
-    headings = list(_headings(text, media_type))
-    position = front_matter_end(text) if headings or media_type in _PROSE else 0
+    headings = headings_of(text, media_type=media_type)
+    position = front_matter_end(text) if media_type == "text/markdown" else 0
     above: list[Heading] = []
     for heading in [*headings, None]:
         end = heading.start if heading else len(text)
@@ -50,12 +42,6 @@ def passages(text: str, *, media_type: str) -> Iterator[Passage]:
         if heading:
             above = [*(upper for upper in above if upper.level < heading.level), heading]
             position = heading.end
-
-
-def _headings(text: str, media_type: str) -> Iterator[Heading]:
-    if media_type == "text/x-rst":
-        return rst_headings(text)
-    return markdown_headings(text) if media_type in _PROSE or "wordprocessingml" in media_type else iter(())
 
 
 def _packed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
