@@ -65,13 +65,33 @@ def compare(evidence: Sequence[Evidence], question: Question) -> list[Comparison
     """Comparisons of the values that answer the question, by bound; none where no quantity is asked for."""
     if not question.wants_number:
         return []
-    groups: dict[tuple[str, str], list[Told]] = defaultdict(list)
-    for document in by_document(evidence):
-        for told in best_told(document, question):
-            bound = "required" if told.value.bound in {"min", "exact"} else told.value.bound
-            groups[(bound, told.value.unit)].append(told)
-    compared = [comparison(bound, unit, told) for (bound, unit), told in groups.items()]
-    return sorted(compared, key=lambda one: (one.bound != "required", -len(one.told)))
+    focused = [one for one in evidence if is_focused(one, question)]
+    unit = leading_unit(focused, question)
+    groups: dict[str, list[Told]] = defaultdict(list)
+    for document in by_document(focused):
+        for bound, told in best_told(document, unit, question).items():
+            groups[bound].extend(told)
+    compared = [
+        comparison(bound, unit, told)
+        for bound, told in groups.items()
+        if len({one.evidence.source_id for one in told}) > 1
+    ]
+    return sorted(compared, key=lambda one: (not asked_for(one.bound, question), -len(one.told)))
+
+
+def asked_for(bound: str, question: Question) -> bool:
+    return bool(question.bounds & ({"min", "exact"} if bound == "required" else {bound}))
+
+
+def leading_unit(evidence: Sequence[Evidence], question: Question) -> str:
+    """The unit in which most documents answer, the better answers counting more."""
+    weights: dict[str, dict[str, float]] = defaultdict(dict)
+    for one in evidence:
+        for value in values(clean(one.text), vocabulary=question.vocabulary):
+            if value.unit in question.units:
+                weights[value.unit].setdefault(one.source_id, 0.0)
+                weights[value.unit][one.source_id] = max(weights[value.unit][one.source_id], one.score)
+    return max(weights, key=lambda unit: (sum(weights[unit].values()), unit), default="")
 
 
 def by_document(evidence: Sequence[Evidence]) -> list[list[Evidence]]:
@@ -81,19 +101,17 @@ def by_document(evidence: Sequence[Evidence]) -> list[list[Evidence]]:
     return list(documents.values())
 
 
-def best_told(document: Sequence[Evidence], question: Question) -> list[Told]:
-    """The values in the best sentence of a document for each bound; a sentence may tell several."""
+def best_told(document: Sequence[Evidence], unit: str, question: Question) -> dict[str, list[Told]]:
+    """For each bound the values in the document's best sentence that tells one; a sentence may tell several."""
     best: dict[str, list[Told]] = {}
     for one in sorted(document, key=lambda item: -item.score):
-        if not is_focused(one, question):
-            continue
         found: dict[str, list[Told]] = defaultdict(list)
         for value in values(clean(one.text), vocabulary=question.vocabulary):
-            if value.unit in question.units:
+            if value.unit == unit:
                 found["required" if value.bound in {"min", "exact"} else value.bound].append(Told(value, one))
         for bound, told in found.items():
             best.setdefault(bound, told)
-    return [told for group in best.values() for told in group]
+    return best
 
 
 def is_focused(one: Evidence, question: Question) -> bool:

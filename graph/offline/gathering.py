@@ -12,7 +12,7 @@ from researchdesk.graph.offline.terms import Rarity, words
 from researchdesk.graph.offline.view import Found, View
 
 TARGETS = {"quick": 10, "standard": 15, "deep": 25}
-LEAST_SOURCES = 8
+LEAST_SOURCES = 10
 """Fewer documents showed only one side where publishers differ."""
 HITS = 40
 LONGEST_QUERY = 400
@@ -81,7 +81,7 @@ def widened_query(view: View, question: Question) -> str:
     folders = Folders.of(hit.locator for hit in hits)
     passages = [(folders(hit), hit.snippet) for hit in deal(hits, folders, PASSAGES)]
     learned = expansion(question.text, passages, vocabulary=question.vocabulary)
-    return " ".join([*focus_words(question), *learned]) if learned else ""
+    return " ".join([shorten(view.objective, question), *learned]) if learned else ""
 
 
 def fallback_query(question: Question) -> str:
@@ -99,7 +99,7 @@ def ranked(view: View, question: Question) -> list[Found]:
     def value(place: int, hit: Found) -> float:
         held = set(question.vocabulary.terms(f"{hit.title} {hit.snippet}"))
         cover = sum(weight for term, weight in weights.items() if term in held) / total
-        return cover / 3 + 20 / (20 + place)
+        return cover + 10 / (10 + place)
 
     order = sorted(view.found, key=lambda hit: -hit.score)
     placed = sorted(enumerate(order), key=lambda pair: -value(*pair))

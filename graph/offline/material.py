@@ -1,12 +1,12 @@
 """What the report is written from: the noted quotes, scored anew, and dealt to the sections once each."""
 
-from collections import defaultdict
+import re
 from dataclasses import dataclass
 from functools import cached_property
 
 from researchdesk.graph.offline.compare import Comparison, Evidence, compare, is_echo, opposed
 from researchdesk.graph.offline.feedback import deal
-from researchdesk.graph.offline.gathering import folder_parts
+from researchdesk.graph.offline.gathering import Folders, folder_parts
 from researchdesk.graph.offline.passages import Sentence, clean
 from researchdesk.graph.offline.question import Question
 from researchdesk.graph.offline.quotes import parse_quotes
@@ -15,7 +15,9 @@ from researchdesk.graph.offline.terms import Rarity
 from researchdesk.graph.offline.view import Source, View
 
 TAKEAWAYS, ADVICE, MEANINGS, FINDINGS = 5, 6, 3, 24
-MEANING = (" is a ", " is an ", " are a", " means ", " refers to ", " defined as ", " known as ")
+WORTH = 0.5
+"""Findings score at least this share of the best quote's score."""
+MEANING = re.compile(r"\b(?:(?:is|are) an? |means |refers? to |(?:is|are) defined as |(?:is|are) known as )")
 
 
 @dataclass(frozen=True)
@@ -53,16 +55,13 @@ class Material:
 
     @cached_property
     def document_names(self) -> dict[str, str]:
-        """A name for each source, unlike those of its publisher's other sources: title, with its folder if needed."""
-        titles = {source.source_id: title_of(source) for source in self.view.sources}
-        alike: dict[tuple[str, str], list[Source]] = defaultdict(list)
+        """A name for each source: its title, with the folders that tell editions apart."""
+        folders = Folders.of(source.locator for source in self.view.sources)
+        names = {}
         for source in self.view.sources:
-            alike[(source.origin, titles[source.source_id])].append(source)
-        for same in alike.values():
-            for source, part in zip(same, parting_folders(same), strict=True):
-                if part:
-                    titles[source.source_id] += f" ({part})"
-        return titles
+            place = "" if "://" in source.locator else "/".join(folder_parts(source.locator)[folders.depth :][:2])
+            names[source.source_id] = f"{title_of(source)} ({place})" if place else title_of(source)
+        return names
 
     @cached_property
     def comparisons(self) -> list[Comparison]:
@@ -76,8 +75,9 @@ class Material:
     @cached_property
     def shares(self) -> dict[str, list[Evidence]]:
         """Quotes of each part of the report; no quote stands in two, none repeats what another says."""
-        left = without_repeats(self.evidence)
-        taken = {"takeaways": deal(firsts(left), lambda one: one.origin, TAKEAWAYS)}
+        least = WORTH * self.evidence[0].score if self.evidence else 0.0
+        left = without_repeats([one for one in self.evidence if one.score >= least])
+        taken = {"takeaways": deal(self.telling(left), lambda one: one.origin, TAKEAWAYS)}
         left = [one for one in left if one not in taken["takeaways"]]
         taken["advice"] = deal([one for one in left if NORMATIVE.search(one.text)], lambda one: one.origin, ADVICE)
         left = [one for one in left if one not in taken["advice"]]
@@ -85,6 +85,12 @@ class Material:
         left = [one for one in left if one not in taken["meanings"]]
         taken["findings"] = deal(left, lambda one: one.source_id, FINDINGS)
         return taken
+
+    def telling(self, left: list[Evidence]) -> list[Evidence]:
+        """What may open the report: sentences that tell compared values, then the best one of each source."""
+        asked = self.comparisons[:1]
+        compared = [told.evidence for one in asked for told in one.told if told.evidence in left]
+        return list(dict.fromkeys([*compared, *firsts(left)]))
 
     @cached_property
     def missing(self) -> list[str]:
@@ -117,23 +123,12 @@ def title_of(source: Source) -> str:
     return " ".join(clean(name).replace('"', "'").replace("[", "(").replace("]", ")").split())[:90]
 
 
-def parting_folders(same: list[Source]) -> list[str]:
-    """For documents of one title the first folder in which their places differ, "" where there is none."""
-    if len(same) < 2 or any("://" in source.locator for source in same):
-        return [""] * len(same)
-    paths = [folder_parts(source.locator) for source in same]
-    for level in range(min(len(path) for path in paths)):
-        if len({path[level] for path in paths}) > 1:
-            return [path[level] for path in paths]
-    return [""] * len(same)
-
-
 def firsts(evidence: list[Evidence]) -> list[Evidence]:
     """The best quote of each source, best first."""
     return list({one.source_id: one for one in reversed(evidence)}.values())[::-1]
 
 
-def without_repeats(evidence: tuple[Evidence, ...]) -> list[Evidence]:
+def without_repeats(evidence: list[Evidence]) -> list[Evidence]:
     kept: list[Evidence] = []
     for one in evidence:
         if not says_again(clean(one.text), [clean(other.text) for other in kept]):
@@ -143,7 +138,8 @@ def without_repeats(evidence: tuple[Evidence, ...]) -> list[Evidence]:
 
 def explains(one: Evidence, question: Question) -> bool:
     """True where a sentence says what a focus word of the question is."""
-    text = clean(one.text).lower()
-    place = min((text.find(cue) for cue in MEANING if cue in text), default=-1)
-    before = set(question.vocabulary.terms(text[:place])) if place > 0 else set()
-    return bool(before & {*question.focus, *question.learned[:4]}) and place < 120
+    text = clean(one.text)
+    cue = MEANING.search(text)
+    if cue is None or cue.start() > 100 or NORMATIVE.search(text):
+        return False
+    return bool(set(question.vocabulary.terms(text[: cue.start()])) & {*question.focus, *question.learned[:4]})

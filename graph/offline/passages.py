@@ -7,6 +7,7 @@ quoted. A table row is one sentence, or its widest cell where one cell holds nea
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from html import unescape
 
 LONGEST = 600
 """Sentences longer than this are cut at a clause, so that a quote stays readable."""
@@ -19,6 +20,7 @@ RULE_ROW = re.compile(r"^[\s|:+=\-]+$")
 DIRECTIVE = re.compile(r"^\s*(\.\. |:[a-z]+:|<!--|\[[^\]]+\]:\s)")
 TAG = re.compile(r"</?[a-zA-Z][^<>]{0,300}>|<!--.*?-->", re.DOTALL)
 EDGE = re.compile(r"(?:[\s|]|</?[a-zA-Z][^<>]{0,300}>)+")
+ATTRIBUTES = re.compile(r"\{[:#.][^{}]*\}")
 LINK = re.compile(r"!?\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\([^()\s]*(?:\([^()]*\)[^()\s]*)?(?:\s+\"[^\"]*\")?\)")
 MARK = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=[\w.!?])[*_](?!\w)|`+|:[a-z]+:(?=`)")
 END = re.compile(
@@ -55,10 +57,10 @@ class Sentence:
 
 def clean(text: str) -> str:
     """Markdown noise removed and white space folded; for matching and for prose, never for quotes."""
-    text = TAG.sub(" ", text)
+    text = ATTRIBUTES.sub(" ", unescape(TAG.sub(" ", text)))
     text = LINK.sub(r"\1", text)
     text = LINK.sub(r"\1", text)
-    return " ".join(MARK.sub("", text).replace("&nbsp;", " ").split())
+    return " ".join(MARK.sub("", text).split())
 
 
 def sentences(text: str) -> list[Sentence]:
@@ -155,7 +157,7 @@ def is_row(line: str) -> bool:
 
 def split_block(text: str, kind: str, start: int, end: int, heading: str) -> Iterator[Sentence]:
     if kind == "row":
-        spans = [row_span(text, start, end)]
+        spans = row_spans(text, start, end)
     elif kind == "code" or looks_like_code(text[start:end]):
         kind = "code"
         spans = [(start + a, start + b) for a, b in lines(text[start:end])]
@@ -167,8 +169,8 @@ def split_block(text: str, kind: str, start: int, end: int, heading: str) -> Ite
                 yield Sentence(text[piece[0] : piece[1]], piece[0], piece[1], heading, kind)
 
 
-def row_span(text: str, start: int, end: int) -> tuple[int, int]:
-    """The widest cell where it holds most of the row's words, else all cells between the outer bars."""
+def row_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """The sentences of the widest cell where it holds most of the row's words, else the cells as one sentence."""
     cells = []
     at = start
     for part in text[start:end].split("|"):
@@ -177,9 +179,9 @@ def row_span(text: str, start: int, end: int) -> tuple[int, int]:
     words = [len(clean(text[a:b]).split()) for a, b in cells]
     widest = max(range(len(cells)), key=words.__getitem__)
     if words[widest] >= 6 and words[widest] >= 0.6 * sum(words):
-        return cells[widest]
+        return list(prose_spans(text, *cells[widest]))
     filled = [cell for cell, count in zip(cells, words, strict=True) if count]
-    return (filled[0][0], filled[-1][1]) if filled else (start, start)
+    return [(filled[0][0], filled[-1][1])] if filled else []
 
 
 def looks_like_code(block: str) -> bool:

@@ -59,6 +59,7 @@ class Question:
         frames: for each frame its terms in the question (none where a stop word asked) and the pattern of what
             an answer then says.
         is_polar: true where yes or no would answer.
+        bounds: kinds of bound that answer: of ``min``, ``max``, ``permit`` and ``exact``.
         focus: terms without frame, meta and quantity words: what it is about.
         units: terms of units in which the answer may be told; empty when no quantity is asked for.
     """
@@ -71,6 +72,7 @@ class Question:
     focus: tuple[str, ...]
     units: frozenset[str]
     is_polar: bool
+    bounds: frozenset[str]
 
     @property
     def wants_number(self) -> bool:
@@ -103,6 +105,7 @@ def read_question(text: str, *, queries: Sequence[str] = ()) -> Question:
         focus=focus,
         units=units_of(text, vocabulary),
         is_polar=bool(POLAR.match(text)),
+        bounds=bounds_of(text),
     )
 
 
@@ -112,6 +115,15 @@ def stemmed_frames(vocabulary: Vocabulary) -> list[tuple[frozenset[str], str]]:
 
 def stems_of(names: str, vocabulary: Vocabulary) -> frozenset[str]:
     return frozenset(vocabulary.term(word) or word for word in names.split())
+
+
+def bounds_of(text: str) -> frozenset[str]:
+    """Which bounds a question asks for; all of them where it names none."""
+    if re.search(r"\b(?:minimum|min|least|shortest|lowest|smallest)\b", text, re.IGNORECASE):
+        return frozenset({"min", "exact"})
+    if re.search(r"\b(?:maximum|max|most|longest|highest|largest|limit)\b", text, re.IGNORECASE):
+        return frozenset({"max", "permit", "exact"})
+    return frozenset({"min", "max", "permit", "exact"})
 
 
 def units_of(text: str, vocabulary: Vocabulary) -> frozenset[str]:

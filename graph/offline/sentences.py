@@ -65,8 +65,9 @@ def score(sentence: Sentence, question: Question, *, rarity: Rarity, near: float
         + WEIGHTS["frame"] * len(matched) / max(len(question.frames), 1)
     )
     if question.wants_number:
-        units = {value.unit for value in values(text, vocabulary=question.vocabulary)}
-        total += WEIGHTS["number"] * has_number(text) + WEIGHTS["unit"] * bool(units & question.units)
+        told = values(text, vocabulary=question.vocabulary)
+        answers = any(value.unit in question.units and value.bound in question.bounds for value in told)
+        total += WEIGHTS["number"] * has_number(text) + WEIGHTS["unit"] * answers
     if not own & (set(question.terms) | set(question.learned)):
         total *= 0.5
     return Scored(sentence, total * fitness(sentence), focus_share(question, own, above))

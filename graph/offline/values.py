@@ -127,8 +127,8 @@ def unit_of(before: str, after: str, vocabulary: Vocabulary) -> tuple[str, str]:
 
 
 def bound_of(before: str, after: str, clause: str) -> str:
-    if PERMIT.search(clause):
-        return "permit"
+    if PERMIT.search(clause) or (LEAST.search(clause) and re.search(r"\bmaximum\b", clause, re.IGNORECASE)):
+        return "permit"  # "a maximum of at least 64" says what has to be possible
     near = " ".join(before.split()[-8:])
     least, most = last_start(LEAST, near), last_start(MOST, near)
     if OR_MORE.match(after) or least > most:
