@@ -81,12 +81,13 @@ def looks(written: str, *, hasty: bool = False) -> Looks:
     settled = False
     for _ in range(_PASSES):
         before = seen[0]
-        seen = _spread(*seen, _compatible)
+        if not hasty:
+            seen = _spread(*seen, _compatible)
         for escape in _HASTY if hasty else _PATIENT:
             decoded = _mapped(*seen, escape)
             if decoded[0] != seen[0]:
                 break
-        seen = decoded
+        seen = _spread(*decoded, _compatible)
         if seen[0] == before:
             settled = True
             break
