@@ -8,6 +8,8 @@ from typing import Any
 from langchain_core.messages import BaseMessage, HumanMessage
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from researchdesk.state.envelopes import open_envelope
+
 OPENING = re.compile(r'^<research_workspace boundary="[^"]*">[ \t]*$', re.MULTILINE)
 ENVELOPE = re.compile(
     r'<research_artifact boundary="([^"]+)"[^>]*>\n?(.*?)\n?</research_artifact boundary="\1">', re.DOTALL
@@ -103,6 +105,9 @@ class Result(Part):
     @property
     def page(self) -> str | None:
         """The text that a read brought, None where there is no envelope."""
+        opened = open_envelope(self.text)
+        if opened is not None:
+            return opened.body
         found = ENVELOPE.search(self.text)
         return found[2] if found else None
 
@@ -146,7 +151,8 @@ def read_view(messages: Sequence[BaseMessage]) -> View | None:
         opening = OPENING.search(text)
         if opening is None:
             continue
-        body = text[opening.end() :].lstrip()
+        sealed = open_envelope(text)
+        body = sealed.body if sealed else text[opening.end() :].lstrip()
         try:
             return View.model_validate(json.JSONDecoder().raw_decode(body)[0])
         except (ValueError, ValidationError):
