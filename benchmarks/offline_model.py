@@ -63,7 +63,9 @@ def main() -> None:
                     where = "file read" if gold["file"] in found else "file missed"
                     print(f"   {question['id']} {where}: {gold['file']}: {gold['quote']}")
         seconds = time.perf_counter() - began
-        print(f"{documents:9}  {files:5}  {quotes:6}  {total:2}  {noted:5}  {reported:9}  {seconds:7.1f}  {largest:12,}")
+        print(
+            f"{documents:9}  {files:5}  {quotes:6}  {total:2}  {noted:5}  {reported:9}  {seconds:7.1f}  {largest:12,}"
+        )
 
 
 if __name__ == "__main__":

@@ -91,7 +91,9 @@ def step(
     )
 
 
-def checkpoint(round_number: int, stage: str, *, summary: str, open_questions: list[str], evidence: list[str]) -> Call:
+def checkpoint(
+    round_number: int, stage: str, *, summary: str, open_questions: list[str], evidence: list[str]
+) -> Call:
     return Call(
         "deep_research_checkpoint",
         {

@@ -9,7 +9,7 @@ from rapidfuzz import fuzz
 
 from researchdesk.graph.offline.passages import clean
 from researchdesk.graph.offline.question import Question
-from researchdesk.graph.offline.sentences import AGAINST, focus_share
+from researchdesk.graph.offline.sentences import AGAINST
 from researchdesk.graph.offline.values import Value, values
 
 FOCUSED = 0.6
@@ -26,6 +26,7 @@ class Evidence:
     Args:
         document: names the document within its publisher, e.g. an edition.
         score: how well the quote answers, as the scorer said.
+        focus: the share of what the question is about that the quote and its heading hold.
     """
 
     text: str
@@ -34,6 +35,7 @@ class Evidence:
     origin: str
     document: str
     score: float
+    focus: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ def compare(evidence: Sequence[Evidence], question: Question) -> list[Comparison
     """Comparisons of the values that answer the question, by bound; none where no quantity is asked for."""
     if not question.wants_number:
         return []
-    focused = [one for one in evidence if is_focused(one, question)]
+    focused = [one for one in evidence if one.focus >= FOCUSED]
     unit = leading_unit(focused, question)
     groups: dict[str, list[Told]] = defaultdict(list)
     for document in by_document(focused):
@@ -114,14 +116,10 @@ def best_told(document: Sequence[Evidence], unit: str, question: Question) -> di
     return best
 
 
-def is_focused(one: Evidence, question: Question) -> bool:
-    own = set(question.vocabulary.terms(clean(one.text)))
-    above = set(question.vocabulary.terms(one.heading))
-    return focus_share(question, own, above) >= FOCUSED
-
-
 def comparison(bound: str, unit: str, told: Sequence[Told]) -> Comparison:
-    ordered = tuple(sorted(told, key=lambda one: (one.evidence.origin, one.evidence.document, one.value.number)))
+    ordered = tuple(
+        sorted(told, key=lambda one: (one.evidence.origin, one.evidence.document, one.value.number))
+    )
     numbers: dict[str, set[float]] = defaultdict(set)
     documents: dict[str, set[float]] = defaultdict(set)
     for one in ordered:
@@ -148,9 +146,9 @@ def stance(text: str) -> str:
     return "for" if FOR.search(clean(text)) else ""
 
 
-def opposed(evidence: Sequence[Evidence], question: Question) -> list[tuple[Evidence, Evidence]]:
+def opposed(evidence: Sequence[Evidence]) -> list[tuple[Evidence, Evidence]]:
     """Pairs of sentences of different publishers that say nearly the same with an opposite modal."""
-    focused = [one for one in evidence if is_focused(one, question)]
+    focused = [one for one in evidence if one.focus >= FOCUSED]
     pairs = []
     for at, one in enumerate(focused):
         for other in focused[at + 1 :]:

@@ -13,16 +13,15 @@ from researchdesk.graph.offline.terms import Vocabulary, words
 
 PASSAGES = 14
 TERMS = 10
-COMMON = frozenset(
-    """additional allow applicable application apply appropriate available based better case cases change check common
+COMMON_WORDS = """additional allow applicable application apply appropriate available based better case cases change check common
     consider contain content create data default define defined describe described detail different document
     documentation ensure example examples following follow follows form function guide guidance help high however
     http https html img href include including includes information level list long low main md method name note
     number options order page part possible process provide provided provides recommend recommended reference
     references require required requirement requirements result return see section set should simple specific
     specified standard support system table text time type types user users value values verify version want web
-    within work www com org true false null non ie eg""".split()
-)
+    within work www com org true false null non ie eg"""
+COMMON = frozenset(COMMON_WORDS.split())
 Item = TypeVar("Item")
 
 
@@ -50,7 +49,7 @@ def expansion(
         limit: most words to return.
     """
     asked = {vocabulary.term(word) for word in words(question)}
-    weights: Counter[str] = Counter()
+    weights: dict[str, float] = defaultdict(float)
     groups: dict[str, set[Hashable]] = defaultdict(set)
     forms: dict[str, Counter[str]] = defaultdict(Counter)
     share = Counter(group for group, _ in passages)

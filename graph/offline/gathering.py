@@ -30,7 +30,9 @@ class Folders:
         """Folders are told apart at the first level where the locators part."""
         paths = [folder_parts(locator) for locator in locators]
         depth = 0
-        while paths and all(len(path) > depth for path in paths) and len({path[depth] for path in paths}) == 1:
+        while (
+            paths and all(len(path) > depth for path in paths) and len({path[depth] for path in paths}) == 1
+        ):
             depth += 1
         return cls(depth)
 
@@ -117,7 +119,9 @@ def next_archives(view: View, question: Question) -> list[Call]:
     if room <= 0:
         return []
     barred = {one.locator for one in view.refused} | {source.locator for source in view.sources}
-    barred |= {str(result.arguments.get("locator", "")) for result in view.last if result.tool == "archive_source"}
+    barred |= {
+        str(result.arguments.get("locator", "")) for result in view.last if result.tool == "archive_source"
+    }
     documents: dict[str, Found] = {}
     for hit in ranked(view, question):
         if hit.locator not in barred:
@@ -128,4 +132,8 @@ def next_archives(view: View, question: Question) -> list[Call]:
 
 def focus_words(question: Question) -> list[str]:
     """The words of the question, as written, that say what it is about."""
-    return [word for word in dict.fromkeys(words(question.text)) if question.vocabulary.term(word) in question.focus]
+    return [
+        word
+        for word in dict.fromkeys(words(question.text))
+        if question.vocabulary.term(word) in question.focus
+    ]

@@ -15,8 +15,8 @@ from researchdesk.graph.offline.terms import Rarity
 from researchdesk.graph.offline.view import Source, View
 
 TAKEAWAYS, ADVICE, MEANINGS, FINDINGS = 5, 6, 3, 24
-WORTH = 0.5
-"""Findings score at least this share of the best quote's score."""
+WORTH, OUTSTANDING = 0.5, 0.7
+"""A quote is written into the report from this share of the best score, and whatever its words from the second."""
 MEANING = re.compile(r"\b(?:(?:is|are) an? |means |refers? to |(?:is|are) defined as |(?:is|are) known as )")
 
 
@@ -43,13 +43,15 @@ class Material:
             if source is None:
                 continue
             sentence = Sentence(quote.text, 0, len(quote.text), quote.heading, "prose")
+            scored = score(sentence, self.question, rarity=rarity)
             found[(quote.source_id, quote.text)] = Evidence(
                 quote.text,
                 quote.heading,
                 quote.source_id,
                 source.origin or "unknown publisher",
                 self.document_names[source.source_id],
-                score(sentence, self.question, rarity=rarity).score,
+                scored.score,
+                scored.focus,
             )
         return tuple(sorted(found.values(), key=lambda one: (-one.score, one.source_id, one.text)))
 
@@ -59,7 +61,9 @@ class Material:
         folders = Folders.of(source.locator for source in self.view.sources)
         names = {}
         for source in self.view.sources:
-            place = "" if "://" in source.locator else "/".join(folder_parts(source.locator)[folders.depth :][:2])
+            place = (
+                "" if "://" in source.locator else "/".join(folder_parts(source.locator)[folders.depth :][:2])
+            )
             names[source.source_id] = f"{title_of(source)} ({place})" if place else title_of(source)
         return names
 
@@ -70,21 +74,45 @@ class Material:
 
     @cached_property
     def opposed(self) -> list[tuple[Evidence, Evidence]]:
-        return opposed(self.evidence[:40], self.question)
+        return opposed(self.evidence[:40])
 
     @cached_property
     def shares(self) -> dict[str, list[Evidence]]:
         """Quotes of each part of the report; no quote stands in two, none repeats what another says."""
-        least = WORTH * self.evidence[0].score if self.evidence else 0.0
-        left = without_repeats([one for one in self.evidence if one.score >= least])
+        left = list(self.alike)
         taken = {"takeaways": deal(self.telling(left), lambda one: one.origin, TAKEAWAYS)}
         left = [one for one in left if one not in taken["takeaways"]]
-        taken["advice"] = deal([one for one in left if NORMATIVE.search(one.text)], lambda one: one.origin, ADVICE)
+        taken["advice"] = deal(
+            [one for one in left if NORMATIVE.search(one.text)], lambda one: one.origin, ADVICE
+        )
         left = [one for one in left if one not in taken["advice"]]
         taken["meanings"] = [one for one in left if explains(one, self.question)][:MEANINGS]
         left = [one for one in left if one not in taken["meanings"]]
         taken["findings"] = deal(left, lambda one: one.source_id, FINDINGS)
         return taken
+
+    @cached_property
+    def worthy(self) -> list[Evidence]:
+        """Evidence that keeps up with the best of it, in its score and in what it is about."""
+        top = max((one.score for one in self.evidence), default=0.0)
+        focused = min(WORTH, WORTH * max((one.focus for one in self.evidence), default=0.0))
+        return [
+            one
+            for one in self.evidence
+            if one.score >= WORTH * top and (one.focus >= focused or one.score >= OUTSTANDING * top)
+        ]
+
+    @cached_property
+    def alike(self) -> dict[Evidence, list[str]]:
+        """The worthy quotes, none repeating a better one, each with the other sources that say nearly the same."""
+        kept: dict[Evidence, list[str]] = {}
+        for one in self.worthy:
+            same = next((other for other in kept if says_again(clean(one.text), [clean(other.text)])), None)
+            if same is None:
+                kept[one] = []
+            elif one.source_id not in {same.source_id, *kept[same]}:
+                kept[same].append(one.source_id)
+        return kept
 
     def telling(self, left: list[Evidence]) -> list[Evidence]:
         """What may open the report: sentences that tell compared values, then the best one of each source."""
@@ -128,18 +156,12 @@ def firsts(evidence: list[Evidence]) -> list[Evidence]:
     return list({one.source_id: one for one in reversed(evidence)}.values())[::-1]
 
 
-def without_repeats(evidence: list[Evidence]) -> list[Evidence]:
-    kept: list[Evidence] = []
-    for one in evidence:
-        if not says_again(clean(one.text), [clean(other.text) for other in kept]):
-            kept.append(one)
-    return kept
-
-
 def explains(one: Evidence, question: Question) -> bool:
     """True where a sentence says what a focus word of the question is."""
     text = clean(one.text)
     cue = MEANING.search(text)
     if cue is None or cue.start() > 100 or NORMATIVE.search(text):
         return False
-    return bool(set(question.vocabulary.terms(text[: cue.start()])) & {*question.focus, *question.learned[:4]})
+    return bool(
+        set(question.vocabulary.terms(text[: cue.start()])) & {*question.focus, *question.learned[:4]}
+    )

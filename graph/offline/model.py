@@ -80,9 +80,7 @@ class OfflineChatModel(BaseChatModel):
         message = AIMessageChunk(
             content=text,
             tool_call_chunks=[
-                tool_call_chunk(
-                    name=call.tool, args=encode(call), id=f"call_{place}", index=place - 1
-                )
+                tool_call_chunk(name=call.tool, args=encode(call), id=f"call_{place}", index=place - 1)
                 for place, call in enumerate(calls, start=1)
             ],
             usage_metadata=usage(messages, calls, text),

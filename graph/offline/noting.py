@@ -48,7 +48,9 @@ def windows_of(source: Source) -> list[int]:
     left = sorted(hit.start for hit in source.hits) or [0]
     chosen: list[int] = []
     while left and len(chosen) < WINDOWS_A_SOURCE:
-        counts = {start: sum(start <= other < start + WINDOW - BEFORE_HIT - 500 for other in left) for start in left}
+        counts = {
+            start: sum(start <= other < start + WINDOW - BEFORE_HIT - 500 for other in left) for start in left
+        }
         start = max(counts, key=lambda one: (counts[one], -one))
         chosen.append(max(0, start - BEFORE_HIT))
         left = [other for other in left if not start <= other < start + WINDOW - BEFORE_HIT - 500]
@@ -91,11 +93,7 @@ def unreadable(view: View, readable: set[str]) -> list[Source]:
     for result in view.failed("deep_research_save_artifact"):
         if result.arguments.get("role") == "evidence_note":
             failed |= set(result.arguments.get("source_artifact_ids", []))
-    return [
-        source
-        for source in view.sources
-        if source.artifact_id in failed - readable and not source.noted
-    ]
+    return [source for source in view.sources if source.artifact_id in failed - readable and not source.noted]
 
 
 def quotable(page: Page) -> list[Sentence]:
@@ -122,7 +120,9 @@ def quotes_of(
     scored = {}
     for page in pages:
         for one in cut[page]:
-            scored[(one.start, one.end)] = score(one, question, rarity=rarity, near=nearness(one, source.hits))
+            scored[(one.start, one.end)] = score(
+                one, question, rarity=rarity, near=nearness(one, source.hits)
+            )
     chosen = best(scored.values(), limit=QUOTES_A_SOURCE)
     return [
         Quote(one.sentence.text, source.source_id, one.sentence.heading or source.title) for one in chosen
@@ -166,7 +166,9 @@ def waiting_sources(view: View) -> list[Source]:
         for artifact in result.arguments.get("source_artifact_ids", [])
     }
     return [
-        source for source in view.sources if not source.noted and source.artifact_id not in just_read | refused
+        source
+        for source in view.sources
+        if not source.noted and source.artifact_id not in just_read | refused
     ]
 
 

@@ -65,7 +65,11 @@ def clean(text: str) -> str:
 
 def sentences(text: str) -> list[Sentence]:
     """All sentences of a text in order; headings, rules, directives and empty cells are left out."""
-    return [one for kind, start, end, heading in blocks(text) for one in split_block(text, kind, start, end, heading)]
+    return [
+        one
+        for kind, start, end, heading in blocks(text)
+        for one in split_block(text, kind, start, end, heading)
+    ]
 
 
 def blocks(text: str) -> Iterator[tuple[str, int, int, str]]:
@@ -193,7 +197,9 @@ def looks_like_code(block: str) -> bool:
 def prose_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     at = start
     for found in END.finditer(text, start, end):
-        if found[0][0] == "." and ABBREVIATION.search(text[max(start, found.start() - 12) : found.start() + 1]):
+        if found[0][0] == "." and ABBREVIATION.search(
+            text[max(start, found.start() - 12) : found.start() + 1]
+        ):
             continue
         yield at, found.end()
         at = found.end()

@@ -7,21 +7,42 @@ from dataclasses import dataclass
 from researchdesk.graph.offline.terms import Vocabulary, words
 
 FRAMES: tuple[tuple[str, str], ...] = (
-    ("minimum min least shortest lowest", "minimum|at least|no less|not less|no fewer|or more|shorter than|less than|≥|>="),
-    ("maximum max most longest highest limit", "maximum|at most|up to|no more|not exceed|or fewer|or less|longer than|≤|<="),
-    ("regular interval periodic frequency often rotate schedule", "periodic|regular|every |interval|rotat|schedul|per day"),
+    (
+        "minimum min least shortest lowest",
+        "minimum|at least|no less|not less|no fewer|or more|shorter than|less than|≥|>=",
+    ),
+    (
+        "maximum max most longest highest limit",
+        "maximum|at most|up to|no more|not exceed|or fewer|or less|longer than|≤|<=",
+    ),
+    (
+        "regular interval periodic frequency often rotate schedule",
+        "periodic|regular|every |interval|rotat|schedul|per day",
+    ),
     ("force require mandatory enforce must shall oblige need", "requir|must|shall|enforce|mandat|force|need"),
-    ("allow acceptable accept permit may still valid use", "allow|permit|accept|may |restrict|suitable|recogni"),
-    ("deprecate obsolete remove still outdated legacy", "deprecat|obsolete|removed|no longer|restrict|legacy|supersed|withdrawn"),
+    (
+        "allow acceptable accept permit may still valid use",
+        "allow|permit|accept|may |restrict|suitable|recogni",
+    ),
+    (
+        "deprecate obsolete remove still outdated legacy",
+        "deprecat|obsolete|removed|no longer|restrict|legacy|supersed|withdrawn",
+    ),
     ("forbid prohibit ban avoid disallow", "not |avoid|never|forbid|prohibit|disallow"),
     ("recommend should best advise guideline", "recommend|should|advis|prefer|best practice|encourag"),
     ("default", "default|unless|if not set|if omitted"),
     ("why reason cause because", "because|since|due to|reason|therefore|so that|in order to"),
     ("define mean definition", " is a | is an | are a|means|refers to|defined as|known as"),
     ("when date year version since", "since|version|in \\d{4}|until|added in|as of|release"),
-    ("difference differ compare versus better", "unlike|whereas|instead|in contrast|while|rather than|compared|differ"),
+    (
+        "difference differ compare versus better",
+        "unlike|whereas|instead|in contrast|while|rather than|compared|differ",
+    ),
     ("how configure set install enable step", "set |use |run |add |configur|enable|install|call "),
-    ("risk danger attack threat weakness problem", "risk|attack|threat|vulnerab|weak|danger|expose|compromis"),
+    (
+        "risk danger attack threat weakness problem",
+        "risk|attack|threat|vulnerab|weak|danger|expose|compromis",
+    ),
     ("benefit advantage strength", "benefit|advantage|improv|strength|increase|reduce"),
     ("many much number count", "\\d"),
     ("long duration timeout lifetime expire session age", "second|minute|hour|day|week|month|year|expir"),
@@ -32,7 +53,8 @@ FRAMES: tuple[tuple[str, str], ...] = (
 
 FRAME_WEIGHT, LEARNED_WEIGHT = 0.4, 0.4
 POLAR = re.compile(
-    r"\s*(?:should|must|may|can|could|is|are|does|do|did|will|would|has|have|was|were|shall|need|ought)\b", re.IGNORECASE
+    r"\s*(?:should|must|may|can|could|is|are|does|do|did|will|would|has|have|was|were|shall|need|ought)\b",
+    re.IGNORECASE,
 )
 META = """agree disagree consensus current guideline guidance advice source publisher document according question answer
     compare difference opinion say practice"""
@@ -91,7 +113,7 @@ def read_question(text: str, *, queries: Sequence[str] = ()) -> Question:
     terms = tuple(dict.fromkeys(vocabulary.terms(text)))
     asked = [word for query in queries for word in vocabulary.terms(query)]
     learned = tuple(term for term in dict.fromkeys(asked) if term not in terms)
-    stems = {*terms, *words(text)}  # stop words frame a question too
+    stems = frozenset((*terms, *words(text)))  # stop words frame a question too
     framing = [(stems & names, pattern) for names, pattern in stemmed_frames(vocabulary) if stems & names]
     frame_terms = frozenset[str]().union(*(names for names, _ in framing))
     focus = tuple(term for term in terms if term not in frame_terms | stems_of(META, vocabulary)) or terms

@@ -41,5 +41,7 @@ def parse_quotes(body: str) -> list[Quote]:
     """The quotes of a note's body in order; other lines are passed over."""
     found = (LINE.match(line.strip()) for line in body.splitlines())
     return [
-        Quote(line["straight"] or line["curly"], line["source"], line["heading"] or "") for line in found if line
+        Quote(line["straight"] or line["curly"], line["source"], line["heading"] or "")
+        for line in found
+        if line
     ]

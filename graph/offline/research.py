@@ -109,7 +109,9 @@ def record(view: View) -> list[Call]:
         }
         for source in view.sources
     ]
-    found = f"Sources that were quoted: {len(notes)} notes." if notes else "No sentence was found that answers."
+    found = (
+        f"Sources that were quoted: {len(notes)} notes." if notes else "No sentence was found that answers."
+    )
     return [
         step(
             "completed" if notes else "blocked",
@@ -137,7 +139,9 @@ def settle(view: View) -> list[Call]:
         if item.status in SETTLED or (item.status == "blocked" and not view.sources):
             continue
         if not view.sources:
-            calls.append(checklist(item.item_id, "blocked", evidence=[], reason="no source could be archived"))
+            calls.append(
+                checklist(item.item_id, "blocked", evidence=[], reason="no source could be archived")
+            )
         elif notes and (item.item_id, "completed") not in tried:
             calls.append(checklist(item.item_id, "completed", evidence=notes[:50]))
         elif (item.item_id, "skipped") not in tried:
@@ -160,10 +164,14 @@ def writing(view: View, question: Question) -> list[Call]:
     if calls or sections:
         return [*calls, *sections]
     if not view.report_artifact_id and "report" not in failed:
-        calls.append(save("report", view.objective, "", summary="Assembled from the sections.", sources=sources))
+        calls.append(
+            save("report", view.objective, "", summary="Assembled from the sections.", sources=sources)
+        )
     if not view.handoff_artifact_id and "handoff" not in failed:
         text = handoff_text(material)
-        calls.append(save("handoff", "Handoff", text, summary="What to decide, ask and check.", sources=sources))
+        calls.append(
+            save("handoff", "Handoff", text, summary="What to decide, ask and check.", sources=sources)
+        )
     if calls or view.failed("deep_research_complete"):
         return calls
     return [ending(view, material)] if view.report_artifact_id and view.handoff_artifact_id else []
@@ -186,7 +194,15 @@ def section_calls(view: View, material: Material, sources: list[str]) -> list[Ca
             continue
         name = section.title or section.key
         calls.append(
-            save("report_section", name, body, summary=name, sources=sources, key=section.key, status="completed")
+            save(
+                "report_section",
+                name,
+                body,
+                summary=name,
+                sources=sources,
+                key=section.key,
+                status="completed",
+            )
         )
     return calls
 

@@ -12,8 +12,8 @@ from researchdesk.graph.offline.terms import Rarity
 from researchdesk.graph.offline.values import has_number, values
 
 NORMATIVE = re.compile(
-    r"\b(?:shall|should|must|may not|required?|requires|recommend(?:ed|s)?|avoid|never|do not|don't|ensure|verify|prefer"
-    r"|no longer|deprecated|prohibited|forbidden|not allowed|is restricted|soll(?:te|en|ten)?|muss|müssen|darf|doit"
+    r"\b(?:shall|should|must|may not|required?|requires|recommend(?:ed|s)?|avoid|never|do not|don't|ensure|verify"
+    r"|prefer|no longer|deprecated|prohibited|forbidden|not allowed|is restricted|soll(?:te|en|ten)?|muss|müssen|darf|doit"
     r"|doivent|debe|deben|deve|devono|devem|moet(?:en)?)\b|должн|следует|必须|应当|應|不得|べき|なければ|해야",
     re.IGNORECASE,
 )
@@ -26,6 +26,8 @@ WEIGHTS = {"cover": 1.0, "learned": 0.5, "heading": 0.35, "near": 0.15, "cue": 0
            "unit": 0.22}  # fmt: skip
 ENOUGH = 0.42
 """Below this score a sentence is not worth a quote."""
+NAMED_UNIT = 0.6
+"""The focus of a sentence that tells a value in the very unit that the question names."""
 SAME = 88.0
 """Two quotes at least this alike (per cent) say the same."""
 
@@ -47,6 +49,7 @@ def score(sentence: Sentence, question: Question, *, rarity: Rarity, near: float
         near: 0 to 1, how good the search hit around the sentence was.
     """
     text = sentence.clean
+    told = values(text, vocabulary=question.vocabulary) if question.wants_number else []
     own = set(question.vocabulary.terms(text))
     above = set(question.vocabulary.terms(sentence.heading))
     folded = text.lower()
@@ -65,12 +68,14 @@ def score(sentence: Sentence, question: Question, *, rarity: Rarity, near: float
         + WEIGHTS["frame"] * len(matched) / max(len(question.frames), 1)
     )
     if question.wants_number:
-        told = values(text, vocabulary=question.vocabulary)
         answers = any(value.unit in question.units and value.bound in question.bounds for value in told)
         total += WEIGHTS["number"] * has_number(text) + WEIGHTS["unit"] * answers
     if not own & (set(question.terms) | set(question.learned)):
         total *= 0.5
-    return Scored(sentence, total * fitness(sentence), focus_share(question, own, above))
+    focus = focus_share(question, own, above)
+    if any(value.unit in question.terms for value in told):
+        focus = max(focus, NAMED_UNIT)  # "how many iterations": who counts iterations speaks of the matter
+    return Scored(sentence, total * fitness(sentence), focus)
 
 
 def share(question: Question, terms: Iterable[str], held: set[str], rarity: Rarity) -> float:
@@ -94,7 +99,8 @@ def fitness(sentence: Sentence) -> float:
         return 0.4
     if text.endswith(("?", "？")) or text.endswith(":"):
         return 0.7
-    return 0.75 if sentence.kind == "code" else 1.0
+    long = max(0.75, 1 - 0.005 * max(0, len(text.split()) - 30))
+    return 0.75 if sentence.kind == "code" else long
 
 
 def best(scored: Iterable[Scored], *, limit: int, enough: float = ENOUGH) -> list[Scored]:

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 
 from researchdesk.graph.offline.language import STOP_WORDS, language_of, stemmer_of
 
-UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+)
 WORD = re.compile(rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+")
 CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])")
 UNSPACED_START = re.compile(rf"[{UNSPACED}]")

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from researchdesk.graph.offline.question import QUANTITIES
 from researchdesk.graph.offline.terms import UNSPACED, Vocabulary, words
@@ -13,12 +13,9 @@ NUMBER = re.compile(
     rf"(?![^\W{UNSPACED}]|[\^/]|[.-]\d|-[A-Z])|(?<![\w.^/#§-])(\d+(?:\.\d+)?)(?=(?:ms|s|h|kb|mb|gb|kib|mib|gib|bit|px)\b)",
     re.IGNORECASE,
 )
-SPELLED = {
-    name: number
-    for number, name in enumerate(
-        "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen".split(), start=2
-    )
-} | {"twenty": 20, "thirty": 30, "forty": 40, "sixty": 60, "ninety": 90, "hundred": 100}
+TO_SIXTEEN = "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+SPELLED = {name: number for number, name in enumerate(TO_SIXTEEN.split(), start=2)}
+SPELLED |= {"twenty": 20, "thirty": 30, "forty": 40, "sixty": 60, "ninety": 90, "hundred": 100}
 SPELLED_NUMBER = re.compile(rf"(?<![\w-])({'|'.join(SPELLED)})(?=[\s-][a-z])", re.IGNORECASE)
 KNOWN_UNITS = frozenset(unit for _, told in QUANTITIES for unit in told.split())
 UNIT_WORDS = re.compile(
@@ -42,8 +39,11 @@ MOST = re.compile(
     r"|fewer than|or less|or fewer|no longer than|limited to|limit of",
     re.IGNORECASE,
 )
-OR_MORE = re.compile(r"(?:\W*\w+){0,3}\W+or (?:more|longer|greater|higher|above)|\+|(?:\W*\w+)?\W+minimum", re.I)
+OR_MORE = re.compile(
+    r"(?:\W*\w+){0,3}\W+or (?:more|longer|greater|higher|above)|\+|(?:\W*\w+)?\W+minimum", re.I
+)
 OR_LESS = re.compile(r"(?:\W*\w+){0,3}\W+or (?:less|fewer|shorter|lower|below)", re.I)
+MAXIMUM = re.compile(r"\bmaximum\b", re.IGNORECASE)
 PERMIT = re.compile(r"permit|allow|accept|support|be able to", re.IGNORECASE)
 
 
@@ -73,6 +73,8 @@ def values(sentence: str, *, vocabulary: Vocabulary) -> list[Value]:
         if EXAMPLE.search(clause) or (CONDITION.match(clause) and cut == ","):
             continue
         found.extend(values_of(clause, vocabulary))
+    if MAXIMUM.search(sentence):  # "a maximum of at least 64" says what has to be possible
+        return [replace(value, bound="permit") if value.bound == "min" else value for value in found]
     return found
 
 
@@ -91,7 +93,7 @@ def values_of(clause: str, vocabulary: Vocabulary) -> Iterator[Value]:
         before, after = clause[: found.start()], clause[found.end() :]
         number = number_of(found)
         unit, word = unit_of(before, after, vocabulary)
-        if number is None or REFERENCE.search(before) and not word:
+        if number is None or (REFERENCE.search(before) and not word):
             continue
         if 1900 <= number <= 2100 and "," not in found[0] and not word:
             continue
@@ -127,8 +129,8 @@ def unit_of(before: str, after: str, vocabulary: Vocabulary) -> tuple[str, str]:
 
 
 def bound_of(before: str, after: str, clause: str) -> str:
-    if PERMIT.search(clause) or (LEAST.search(clause) and re.search(r"\bmaximum\b", clause, re.IGNORECASE)):
-        return "permit"  # "a maximum of at least 64" says what has to be possible
+    if PERMIT.search(clause):
+        return "permit"
     near = " ".join(before.split()[-8:])
     least, most = last_start(LEAST, near), last_start(MOST, near)
     if OR_MORE.match(after) or least > most:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from researchdesk.graph.offline.compare import Comparison, Evidence, stance
 from researchdesk.graph.offline.material import Material
+from researchdesk.graph.offline.passages import clean
 from researchdesk.graph.offline.quotes import quoted
 from researchdesk.graph.offline.view import Source
 
@@ -37,23 +38,26 @@ def section_text(key: str, material: Material, *, leave_out: Sequence[str] = ())
     return body if "[s_" in body else f"{body}\n\n{whole_basis(material)}".strip()
 
 
-def bullet(one: Evidence) -> str:
-    heading = one.heading.split(" › ")[-1].strip()
-    where = f" — *{heading[:100]}*" if heading and heading.replace("*", "") else ""
-    return f"- {quoted(one.text)} [{one.source_id}]{where}"
+def bullets(evidence: Iterable[Evidence], material: Material, leave_out: Sequence[str]) -> str:
+    return "\n".join(
+        bullet(one, material.alike.get(one, [])) for one in evidence if one.text not in leave_out
+    )
 
 
-def bullets(evidence: Iterable[Evidence], leave_out: Sequence[str]) -> str:
-    return "\n".join(bullet(one) for one in evidence if one.text not in leave_out)
+def bullet(one: Evidence, others: Sequence[str]) -> str:
+    heading = clean(one.heading.split(" › ")[-1]).replace("*", "").strip()
+    where = f" — *{heading[:100]}*" if heading else ""
+    also = f"; nearly the same: {' '.join(f'[{key}]' for key in others)}" if others else ""
+    return f"- {quoted(one.text)} [{one.source_id}]{where}{also}"
 
 
-def grouped(evidence: Sequence[Evidence], leave_out: Sequence[str]) -> str:
+def grouped(evidence: Sequence[Evidence], material: Material, leave_out: Sequence[str]) -> str:
     """Bullets under a heading for each publisher and document, in the order of their best quote."""
     parts = []
     for origin in dict.fromkeys(one.origin for one in evidence):
         own = [one for one in evidence if one.origin == origin]
         for document in dict.fromkeys(one.document for one in own):
-            listed = bullets([one for one in own if one.document == document], leave_out)
+            listed = bullets([one for one in own if one.document == document], material, leave_out)
             if listed:
                 parts.append(f"### {origin} — {document}\n\n{listed}")
     return "\n\n".join(parts)
@@ -77,7 +81,7 @@ def takeaways(material: Material, leave_out: Sequence[str]) -> str:
         ids = " ".join(f"[{source.source_id}]" for source in material.cited[:NAMED])
         return f"No sentence that answers the question was found in what was read {ids}."
     compared = "\n".join(f"- {one_line(one)}" for one in material.comparisons[:3])
-    chosen = bullets(material.shares["takeaways"], leave_out)
+    chosen = bullets(material.shares["takeaways"], material, leave_out)
     lead = "The sentences that answer best, by publisher:"
     return "\n\n".join(part for part in (compared, lead if chosen else "", chosen) if part)
 
@@ -107,7 +111,7 @@ def background(material: Material, leave_out: Sequence[str]) -> str:
         own = [source for source in material.cited if source.origin == origin]
         names = "; ".join(f"{material.document_names[s.source_id]} [{s.source_id}]" for s in own)
         listed.append(f"- {origin or 'unknown publisher'}: {names}")
-    meanings = bullets(material.shares["meanings"], leave_out)
+    meanings = bullets(material.shares["meanings"], material, leave_out)
     words = f"What the sources say that the words mean:\n\n{meanings}" if meanings else ""
     parts = (said, "Quoted are, by publisher:\n\n" + "\n".join(listed) if listed else "", words)
     return "\n\n".join(part for part in parts if part)
@@ -120,7 +124,7 @@ def learned_words(material: Material) -> list[str]:
 
 
 def findings(material: Material, leave_out: Sequence[str]) -> str:
-    return grouped(material.shares["findings"], leave_out)
+    return grouped(material.shares["findings"], material, leave_out)
 
 
 def disagreements(material: Material, leave_out: Sequence[str]) -> str:
@@ -167,18 +171,23 @@ def gaps(material: Material, leave_out: Sequence[str]) -> str:
         lines.append("- All sources come from one publisher, so that nothing here is confirmed independently")
     if material.view.stop_reason:
         lines.append(f"- The research was stopped early: {material.view.stop_reason}")
-    lines.append("- Rules do not understand a text: a source may answer in words that the question does not lead to")
+    lines.append(
+        "- Rules do not understand a text: a source may answer in words that the question does not lead to"
+    )
     return "**What was not found**\n\n" + "\n".join(lines)
 
 
 def advice(material: Material, leave_out: Sequence[str]) -> str:
-    chosen = bullets(material.shares["advice"], leave_out)
+    chosen = bullets(material.shares["advice"], material, leave_out)
     lead = "What the sources require or advise, in their own words; rules do not choose between them:"
     return f"{lead}\n\n{chosen}" if chosen else ""
 
 
 def next_steps(material: Material, leave_out: Sequence[str]) -> str:
-    lines = [f"- Read in context: {material.document_names[s.source_id]} [{s.source_id}]" for s in material.cited[:3]]
+    lines = [
+        f"- Read in context: {material.document_names[s.source_id]} [{s.source_id}]"
+        for s in material.cited[:3]
+    ]
     if any(one.kind != "agreement" for one in material.comparisons):
         lines.append("- Decide which of the differing values applies, and note the edition it comes from")
     return "**Next**\n\n" + "\n".join(lines)
@@ -189,7 +198,7 @@ def sorted_by_stance(material: Material, leave_out: Sequence[str]) -> str:
     pool = material.shares["advice"]
     parts = []
     for title, wanted in (("Borrow", "for"), ("Risk", "against")):
-        listed = bullets([one for one in pool if stance(one.text) == wanted], leave_out)
+        listed = bullets([one for one in pool if stance(one.text) == wanted], material, leave_out)
         if listed:
             parts.append(f"**{title}**\n\n{listed}")
     differing = [one for one in material.comparisons if one.kind != "agreement"]
@@ -238,7 +247,9 @@ def handoff_lists(material: Material) -> tuple[list[str], list[str], list[str]]:
 def handoff_text(material: Material) -> str:
     decisions, questions, repeated = handoff_lists(material)
     blocks = (("Decisions", decisions), ("Follow-up questions", questions), ("Checks to repeat", repeated))
-    listed = [f"## {title}\n\n" + "\n".join(f"- {line}" for line in lines) for title, lines in blocks if lines]
+    listed = [
+        f"## {title}\n\n" + "\n".join(f"- {line}" for line in lines) for title, lines in blocks if lines
+    ]
     basis = " ".join(f"[{source.source_id}]" for source in material.cited[:NAMED])
     return "\n\n".join([*listed, f"Basis: {basis}"])
 

@@ -16,12 +16,16 @@ from researchdesk.graph.offline.model import OfflineChatModel
 from researchdesk.graph.offline.passages import blocks
 from researchdesk.graph.offline.quotes import parse_quotes
 
-TOOLS = [
-    "search_sources",
-    "archive_source",
-    *(f"deep_research_{name}" for name in "save_artifact read_artifact update_checklist".split()),
-    *(f"deep_research_{name}" for name in "record_step checkpoint status complete".split()),
-]
+RESEARCH = (
+    "save_artifact",
+    "read_artifact",
+    "update_checklist",
+    "record_step",
+    "checkpoint",
+    "status",
+    "complete",
+)
+TOOLS = ["search_sources", "archive_source", *(f"deep_research_{name}" for name in RESEARCH)]
 GENERAL = ("key_takeaways", "background", "findings", "disagreements_and_gaps", "recommendations")
 IMPLEMENTATION = (
     "conclusion",
@@ -45,7 +49,9 @@ class Index:
             for start, heading, body in passages(text):
                 self.rows.append((locator, start, body))
                 row = len(self.rows)
-                self.base.execute("INSERT INTO words(rowid, heading, body) VALUES (?, ?, ?)", (row, heading, body))
+                self.base.execute(
+                    "INSERT INTO words(rowid, heading, body) VALUES (?, ?, ?)", (row, heading, body)
+                )
                 self.base.execute("INSERT INTO trigrams(rowid, body) VALUES (?, ?)", (row, body))
 
     def search(self, query: str, limit: int) -> list[tuple[str, int, str, float]]:
@@ -112,9 +118,11 @@ class FakeDesk:
         self.notes: list[dict[str, Any]] = []
         self.artifacts: dict[str, dict[str, Any]] = {}
         self.stage, self.steps, self.last = "knowledge_base", 0, list[dict[str, Any]]()
-        self.checklist = {key: "pending" for key in ("scope_and_terms", "primary_sources", "gaps")}
+        self.checklist = dict.fromkeys(("scope_and_terms", "primary_sources", "gaps"), "pending")
         keys = GENERAL if template == "general" else IMPLEMENTATION
-        self.sections = {key: {"key": key, "title": key, "status": "pending", "artifact_id": ""} for key in keys}
+        self.sections = {
+            key: {"key": key, "title": key, "status": "pending", "artifact_id": ""} for key in keys
+        }
         self.completed: dict[str, Any] | None = None
         self.turns: list[AIMessage] = []
         self.errors: list[str] = []
@@ -311,4 +319,8 @@ def read_folder(folder: Path, pattern: str = "**/*.md") -> dict[str, str]:
 
 def read_origins(folder: Path) -> dict[str, str]:
     settings = folder / "corpus.toml"
-    return dict(re.findall(r'^"([^"]+)" = "([^"]+)"', settings.read_text(), re.MULTILINE)) if settings.exists() else {}
+    return (
+        dict(re.findall(r'^"([^"]+)" = "([^"]+)"', settings.read_text(), re.MULTILINE))
+        if settings.exists()
+        else {}
+    )
