@@ -33,6 +33,8 @@ ENVELOPE_TAGS: Final = frozenset({
     "start_of_turn", "system", "assistant", "developer", "human", "instructions", "endoftext",
 })  # fmt: skip
 
+#: First words of names that are this package's own, so that they mean an envelope without a bracket too.
+_OUR_WORDS: Final = ("research", "investigation", "desk")
 _MARK: Final = "(x!)"
 _OWN_MARK: Final = re.compile(r"\((x+)!\)")
 _TAG: Final = re.compile(r"[a-z][a-z0-9_-]{1,63}")
@@ -142,13 +144,14 @@ def _mended(text: str) -> str:
 def _names(tag: str) -> re.Pattern[str]:
     """Matches a name where it looks like a tag; the last group that took part begins at the name's first letter.
 
-    Behind a bracket the letters may be apart (blanks, signs, line ends); elsewhere a name is found as it is written,
-    with ``_`` or ``-`` between its words, also backwards, as a mark for right-to-left text would show it.
+    Behind a bracket the letters may be apart (blanks, signs, line ends); elsewhere a name of our own is found as it is
+    written, with ``_`` or ``-`` between its words, also backwards, as a mark for right-to-left text would show it.
     """
     split = {tuple(re.split(r"[_-]+", name)) for name in (*ENVELOPE_TAGS, tag)}
     words = sorted(split, key=lambda name: (-len(name), name))
-    apart = "|".join(_apart("".join(name)) + ("" if len(name) > 1 else "(?![a-z0-9_-])") for name in words)
-    long = [name for name in words if len(name) > 1]
+    apart = "|".join(_apart("".join(name)) + ("" if len(name) > 1 else "(?![a-z0-9_.-])") for name in words)
+    ours = {*_OUR_WORDS, re.split(r"[_-]+", tag)[0]}
+    long = [name for name in words if len(name) > 1 and name[0] in ours]
     mirrored = [tuple(word[::-1] for word in reversed(name)) for name in long]
     joined = "|".join(r"[_-]{1,3}".join(map(_letters, name)) for name in (*long, *mirrored))
     return re.compile(rf"<[^a-z<]*?({apart})|({joined})")
