@@ -310,7 +310,9 @@ class ModelAnswered:
     """False when the provider gave no usage and the tokens are estimates."""
     finish_reason: str = ""
     cleaned: int = 0
-    """Characters and calls that had to be replaced or left out."""
+    """Characters that had to be replaced."""
+    dropped_calls: int = 0
+    """Calls that were repeated or too many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)

@@ -48,8 +48,8 @@ class Limits:
     """Fetched sources that the model is asked to reach."""
     writing_reserve: float = 0.25
     """Share of the step and token budgets that only the report may use."""
-    no_progress_turns: int = 6
-    """Turns without a new source, note, step, section or status that end the gathering."""
+    no_progress_turns: int = 4
+    """Answers in a row none of whose calls was new and worked, which end the run's stage."""
     same_call_repeats: int = 3
     """How often the same call may come again before it counts as a loop."""
 

@@ -249,6 +249,9 @@ def _record_source(run: ResearchRun, event: ev.SourceRecorded) -> ResearchRun:
     _require(event.artifact_id not in run.source_by_artifact, f"'{event.artifact_id}' is a source already")
     expected = numbered("s", len(run.sources) + 1)
     _require(event.source_id == expected, f"source id '{event.source_id}' is not the next one, {expected}")
+    by_url = run.source_by_url
+    if event.url and event.url not in by_url:
+        by_url = by_url.insert(event.url, event.source_id)
     return replace(
         run,
         sources=run.sources.insert(event.source_id, event),
@@ -279,8 +282,12 @@ def _record_search(run: ResearchRun, event: ev.SearchRecorded) -> ResearchRun:
 
 
 def _update_checklist(run: ResearchRun, event: ev.ChecklistUpdated, *, seq: int) -> ResearchRun:
+    item = next((item for item in run.checklist if item.item_id == event.item_id), None)
+    _require(item is not None, f"no checklist item '{event.item_id}'")
+    assert item is not None
     _require(
-        any(item.item_id == event.item_id for item in run.checklist), f"no checklist item '{event.item_id}'"
+        item.status not in SETTLED or item.status == event.status,
+        f"checklist item '{item.item_id}' is {item.status} and stays so",
     )
     _require_artifacts(run, event.evidence_artifact_ids)
     _require(

@@ -76,11 +76,11 @@ class Workspace:
     usage: HashTrieMap[str, Usage] = field(default_factory=HashTrieMap)
     recent_calls: tuple[CallSeen, ...] = ()
     call_counts: HashTrieMap[str, int] = field(default_factory=HashTrieMap)
-    """Successful and refused calls of the model by input digest."""
+    """How often the model made each call, by input digest."""
     refused_by_code: HashTrieMap[str, int] = field(default_factory=HashTrieMap)
     refused_locators: HashTrieMap[str, str] = field(default_factory=HashTrieMap)
     progress_turn: int = 0
-    """Ordinal of the last answer one of whose calls moved the run forward."""
+    """Ordinal of the last answer one of whose calls was new and worked."""
     purged: HashTrieSet[str] = field(default_factory=HashTrieSet)
     """Hashes of bodies that were removed for good."""
     draft: ev.HandoffDrafted | None = None
@@ -154,7 +154,7 @@ def _apply(workspace: Workspace, event: ev.Event) -> Workspace:
                 run = evolve_run(workspace.run, event, seq=workspace.seq + 1)
             except ValueError as problem:
                 raise IllegalTransition(str(problem)) from None
-            return replace(workspace, run=run, progress_turn=workspace.answered)
+            return replace(workspace, run=run)
     assert_never(event)
 
 
@@ -254,8 +254,18 @@ def _close_call(workspace: Workspace, event: ev.CallRecorded) -> Workspace:
     return replace(
         workspace,
         open_turn=turn,
+        progress_turn=workspace.answered if _is_progress(workspace, event) else workspace.progress_turn,
         recent_calls=(*workspace.recent_calls, seen)[-RECENT_CALLS:],
         call_counts=counts,
         refused_by_code=refused,
         refused_locators=locators,
+    )
+
+
+def _is_progress(workspace: Workspace, event: ev.CallRecorded) -> bool:
+    """A call that worked and was not made before; looking at the status moves nothing."""
+    return (
+        event.status == "success"
+        and event.name != "deep_research_status"
+        and event.input_digest not in workspace.call_counts
     )

@@ -25,15 +25,6 @@ else:
 BUSY_MS = 30_000
 BUSY_TRIES = 5
 __all__ = ["Connection", "connect", "dbapi", "journal_mode", "rows_as_dicts", "sqlite_errors", "transaction"]
-    "Connection",
-    "connect",
-    "dbapi",
-    "journal_mode",
-    "rows_as_dicts",
-    "sqlite_errors",
-    "transaction",
-    "wal_is_safe",
-]
 Connection = dbapi.Connection
 
 

@@ -50,7 +50,8 @@ _SAME = {
 }
 _WITHOUT_TEXT = ("image/", "audio/", "video/", "font/", "model/")
 _HTML_START = re.compile(
-    rb"\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html[\s>])", re.IGNORECASE | re.DOTALL
+    rb"\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*<(?:!doctype\s+html|html[\s>])",
+    re.IGNORECASE | re.DOTALL,
 )
 
 

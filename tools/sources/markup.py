@@ -11,7 +11,7 @@ _MARKDOWN = (
     *("text/markdown", "text/html", "application/x-ipynb+json"),
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
 )
-_ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
+_ATX = re.compile(r" {0,3}(#{1,6})(?![^ \t])")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
 _RST_LINE = re.compile(r"([=\-~^\"'`#*+.:_])\1{2,}[ \t]*")
@@ -20,7 +20,8 @@ _TAG = re.compile(r"<[^<>]{0,500}>")
 _IMAGE = re.compile(r"!\[[^\[\]]{0,500}\]\([^()]{0,1000}\)")
 _LINK = re.compile(r"\[([^\[\]]{0,500})\]\([^()]{0,1000}\)")
 _ATTRIBUTES = re.compile(r"\{[#.:][^{}]{0,200}\}")
-_FRONT_KEY = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)[ \t]*[:=][ \t]*(.*?)[ \t]*")
+_MAX_HEADING = 1_000
+_FRONT_KEY = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)[ \t]*[:=](.*)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +110,7 @@ def front_matter(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for line in text[: front_matter_end(text)].split("\n")[1:-1]:
         if pair := _FRONT_KEY.fullmatch(line):
-            value = pair[2]
+            value = pair[2].strip()
             if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
                 value = value[1:-1]
             found.setdefault(pair[1].lower(), value)
@@ -133,6 +134,7 @@ def title_of(text: str, headings: list[Heading]) -> str | None:
 
 def plain(markup: str) -> str:
     """Give the words of one line of Markdown without tags, links, emphasis and attributes."""
+    markup = markup[:_MAX_HEADING]
     words = _ATTRIBUTES.sub("", _TAG.sub("", _LINK.sub(r"\1", _IMAGE.sub("", markup))))
     return " ".join(
         unescape(words).replace("**", "").replace("__", "").replace("`", "").replace("\\", "").split()
@@ -142,10 +144,13 @@ def plain(markup: str) -> str:
 def _atx(line: Line) -> Heading | None:
     if "#" not in line.text[:4]:
         return None
-    match = _ATX.fullmatch(line.text)
+    match = _ATX.match(line.text)
     if match is None:
         return None
-    return Heading(level=len(match[1]), title=plain(match[2] or ""), start=line.start, end=line.end)
+    words = line.text[match.end() :].strip()
+    bare = words.rstrip("#")  # a closing run of # stands apart from the words
+    title = bare if not bare or bare[-1] in " \t" else words
+    return Heading(level=len(match[1]), title=plain(title), start=line.start, end=line.end)
 
 
 def _setext(before: Line, previous: Line, line: Line) -> Heading | None:

@@ -1,0 +1,173 @@
+"""From a provider's message to the answer that is recorded: cleaned, bounded, every call with an id of its own."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+
+from researchdesk.state import events as ev
+from researchdesk.state.cleaning import clean_arguments, clean_text, parse_arguments
+from researchdesk.state.errors import Refusal
+from researchdesk.state.limits import CALLS_PER_TURN
+from researchdesk.state.redaction import redact
+from researchdesk.state.stowing import Stow, unstow
+from researchdesk.state.tokens import estimate_tokens
+from researchdesk.tools.door import Session, redacted_arguments
+
+_THINKING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
+NAME_CHARS = 64
+TEXT_CHARS = 64_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A cleaned answer, and the bodies that its event names."""
+
+    event: ev.ModelAnswered
+    bodies: dict[str, bytes]
+
+
+@dataclass(slots=True)
+class _Asked:
+    id: str
+    name: str
+    arguments: dict[str, Any]
+    problem: str = ""
+
+
+def read_answer(message: BaseMessage, request: ev.ModelCalled, *, ordinal: int) -> Answer:
+    """What is recorded of a model's message; nothing that it holds can fail this."""
+    stow = Stow()
+    text, cleaned = _text(message)
+    asked = _calls(message)
+    kept, dropped = _distinct(asked)
+    usage = getattr(message, "usage_metadata", None) or {}
+    output = int(usage.get("output_tokens") or 0) or estimate_tokens(text) + sum(
+        estimate_tokens(orjson.dumps(call.arguments).decode()) for call in kept
+    )
+    event = ev.ModelAnswered(
+        ordinal=ordinal,
+        turn_id=f"t_{ordinal}",
+        message_id=_message_id(message, ordinal),
+        text=stow.text(text),
+        calls=tuple(_recorded(call, stow) for call in kept),
+        request_digest=request.request_digest,
+        input_tokens=int(usage.get("input_tokens") or 0) or request.input_tokens,
+        output_tokens=output,
+        usage_reported=bool(usage.get("output_tokens")),
+        finish_reason=_finish_reason(message),
+        cleaned=cleaned,
+        dropped_calls=dropped,
+    )
+    return Answer(event=event, bodies=stow.bodies)
+
+
+def _text(message: BaseMessage) -> tuple[str, int]:
+    raw = message.text if isinstance(message.text, str) else str(message.content)
+    cleaned = clean_text(_THINKING.sub("", str(raw))[:TEXT_CHARS])
+    return redact(cleaned.text.strip()).text, cleaned.replaced
+
+
+def _calls(message: BaseMessage) -> list[_Asked]:
+    """The calls of a message in order; those that cannot be read carry their problem."""
+    found: list[_Asked] = []
+    for call in getattr(message, "tool_calls", None) or ():
+        found.append(_readable(call.get("id"), call.get("name"), call.get("args"), position=len(found)))
+    for broken in getattr(message, "invalid_tool_calls", None) or ():
+        raw = broken.get("args")
+        try:
+            arguments = parse_arguments(raw if isinstance(raw, str) else "")
+            found.append(_readable(broken.get("id"), broken.get("name"), arguments, position=len(found)))
+        except Refusal as refusal:
+            identity, name = _identity(broken.get("id"), position=len(found)), _name(broken.get("name"))
+            found.append(_Asked(id=identity, name=name, arguments={}, problem=refusal.text))
+    return found
+
+
+def _readable(identity: Any, name: Any, arguments: Any, *, position: int) -> _Asked:
+    asked = _Asked(id=_identity(identity, position=position), name=_name(name), arguments={})
+    try:
+        cleaned = clean_arguments(arguments if isinstance(arguments, dict) else {"arguments": arguments})
+        asked.arguments = redacted_arguments(dict(cleaned.value))[0]
+    except Refusal as refusal:
+        asked.problem = refusal.text
+    return asked
+
+
+def _identity(value: Any, *, position: int) -> str:
+    """The provider's id where it has a usable form, else one by position."""
+    return value if isinstance(value, str) and _ID.fullmatch(value) else f"call_{position + 1}"
+
+
+def _name(value: Any) -> str:
+    return redact(clean_text(str(value or "unnamed")).text).text[:NAME_CHARS]
+
+
+def _distinct(asked: list[_Asked]) -> tuple[list[_Asked], int]:
+    """One call for each id: a repeated one runs once, another one under a used id is refused under a new id."""
+    kept: dict[str, _Asked] = {}
+    dropped = 0
+    for position, call in enumerate(asked):
+        first = kept.get(call.id)
+        if len(kept) >= CALLS_PER_TURN or (
+            first and (first.name, first.arguments) == (call.name, call.arguments)
+        ):
+            dropped += 1
+            continue
+        if first is not None:
+            call.problem = (
+                f"the id '{call.id}' was used for another call in the same answer; give each call its own"
+            )
+            call.id = f"{call.id[:100]}:{position}"
+        kept[call.id] = call
+    return list(kept.values()), dropped
+
+
+def _recorded(call: _Asked, stow: Stow) -> ev.AskedCall:
+    always = ("content",) if call.name == "deep_research_save_artifact" else ()
+    return ev.AskedCall(
+        id=call.id,
+        name=call.name,
+        arguments=stow.arguments(call.arguments, always=always),
+        problem=call.problem,
+    )
+
+
+def _message_id(message: BaseMessage, ordinal: int) -> str:
+    """The streamed id made unique by the turn: providers leave it out or repeat it."""
+    streamed = message.id if isinstance(message.id, str) and _ID.fullmatch(message.id) else ""
+    return f"t_{ordinal}:{streamed}" if streamed else f"t_{ordinal}"
+
+
+def _finish_reason(message: BaseMessage) -> str:
+    metadata = message.response_metadata or {}
+    reason = str(metadata.get("finish_reason") or metadata.get("stop_reason") or "")[:40]
+    return "length" if reason.lower() in {"length", "max_tokens", "max_output_tokens"} else reason
+
+
+def as_messages(answer: ev.ModelAnswered, session: Session) -> list[BaseMessage]:
+    """The recorded answer and its results as chat messages; every call has its tool message."""
+    read = session.records.text
+    calls = [
+        {
+            "id": call.id,
+            "name": call.name,
+            "args": orjson.loads(call.arguments.inline or "{}"),
+            "type": "tool_call",
+        }
+        for call in answer.calls
+    ]
+    spoken = AIMessage(content=unstow(answer.text, read), tool_calls=calls, id=answer.message_id)
+    results = [
+        ToolMessage(
+            content=session.recorded_text(turn_id=answer.turn_id, tool_call_id=call.id)[:4_000],
+            tool_call_id=call.id,
+            name=call.name,
+            id=f"{answer.turn_id}:{call.id}",
+        )
+        for call in answer.calls
+    ]
+    return [spoken, *results]

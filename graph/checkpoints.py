@@ -1,0 +1,46 @@
+"""LangGraph's checkpoints in a file of their own: control state only, disposable, never trusted with types."""
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.checkpoint.sqlite import SqliteSaver
+
+
+def safe_serializer() -> JsonPlusSerializer:
+    """The serializer that loads no types but LangGraph's own safe ones."""
+    return JsonPlusSerializer(allowed_msgpack_modules=None)
+
+
+@contextlib.contextmanager
+def open_checkpointer(path: Path) -> Iterator[SqliteSaver]:
+    """A checkpointer on ``path``; a file that cannot be read is moved aside, since the ledger has everything."""
+    try:
+        connection, saver = _opened(path)
+    except sqlite3.Error:
+        aside = path.with_name(f"{path.name}.unreadable-{datetime.now(UTC):%Y%m%dT%H%M%S%f}")
+        with contextlib.suppress(FileNotFoundError):
+            path.rename(aside)
+        for suffix in ("-wal", "-shm"):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+        connection, saver = _opened(path)
+    try:
+        yield saver
+    finally:
+        connection.close()
+
+
+def _opened(path: Path) -> tuple[sqlite3.Connection, SqliteSaver]:
+    # `SqliteSaver` expects the standard library's errors, so this file is opened by nothing else.
+    connection = sqlite3.connect(path, check_same_thread=False, timeout=30)
+    try:
+        saver = SqliteSaver(connection, serde=safe_serializer())
+        saver.setup()
+        saver.delete_thread("")  # touches every table, so that a damaged file shows now
+    except BaseException:
+        connection.close()
+        raise
+    return connection, saver

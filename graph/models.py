@@ -1,0 +1,68 @@
+"""From what a user names to a chat model: the embedded one, a LangChain model, or an `init_chat_model` string."""
+
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+
+from researchdesk.state.errors import Unavailable, UsageError
+from researchdesk.tools.spec import ToolSpec
+
+OFFLINE = "offline"
+
+
+def resolve_model(model: str | BaseChatModel) -> BaseChatModel:
+    """The chat model that ``model`` names.
+
+    Args:
+        model: ``offline``, a string such as ``openai:gpt-5`` for `init_chat_model`, or a model.
+
+    Raises:
+        UsageError: the string names no model.
+        Unavailable: what the model needs is not installed or not configured.
+    """
+    if isinstance(model, BaseChatModel):
+        return model
+    if not model or model == OFFLINE:
+        from researchdesk.graph.offline.model import OfflineChatModel
+
+        return OfflineChatModel()
+    return _from_string(model)
+
+
+def _from_string(name: str) -> BaseChatModel:
+    try:
+        from langchain.chat_models import init_chat_model
+    except ImportError:
+        raise Unavailable(
+            f"model '{name}' needs LangChain: pip install 'researchdesk[models]' and the provider's package"
+        ) from None
+    try:
+        model: BaseChatModel = init_chat_model(name)
+    except ImportError as problem:
+        raise Unavailable(f"model '{name}': {problem}") from None
+    except ValueError as problem:
+        raise UsageError(
+            f"no model '{name}': {str(problem).splitlines()[0]}. Use offline or provider:model"
+        ) from None
+    except Exception as problem:  # the provider's own class refuses its settings, a missing key most often
+        raise Unavailable(f"model '{name}' cannot be set up: {str(problem).splitlines()[0]}") from None
+    return model
+
+
+def model_name(model: str | BaseChatModel) -> str:
+    """The name under which a model is recorded."""
+    if isinstance(model, str):
+        return model or OFFLINE
+    for field in ("model_name", "model", "model_id"):
+        name = getattr(model, field, None)
+        if isinstance(name, str) and name:
+            return f"{model._llm_type}:{name}"
+    return str(model._llm_type)
+
+
+def tool_schema(spec: ToolSpec) -> dict[str, Any]:
+    """The tool in the form that every provider's `bind_tools` takes."""
+    return {
+        "type": "function",
+        "function": {"name": spec.name, "description": spec.description, "parameters": spec.schema()},
+    }

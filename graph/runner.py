@@ -1,0 +1,213 @@
+"""Running and resuming a research from start to end: the desk is opened, the graph driven, the stream handed on."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.errors import GraphDrained
+from langgraph.runtime import RunControl
+
+from researchdesk.graph.checkpoints import open_checkpointer
+from researchdesk.graph.driver import DRIVER_KEY, Driver, StreamEvent
+from researchdesk.graph.models import model_name, resolve_model
+from researchdesk.graph.options import RunOptions
+from researchdesk.graph.research import ResearchGraph, blocking_on_errors, create_research_graph, make_driver
+from researchdesk.state import events as ev
+from researchdesk.state.errors import UsageError
+from researchdesk.state.vocabulary import ScopeLevel
+from researchdesk.tools.door import Session
+from researchdesk.tools.sources.gathering import Sources
+from researchdesk.tools.sources.ingest import Progress
+from researchdesk.tools.sources.origins import OriginBy
+from researchdesk.tools.workspace import Desk
+
+OnEvent = Callable[[StreamEvent], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult:
+    """How a run ended: ``drained`` when it was asked to stop and can be resumed."""
+
+    session_id: str
+    status: str
+    stage: str
+    stop_reason: str | None
+    blocked_reason: str
+    report_artifact_id: str
+    drained: bool = False
+
+
+def run_research(
+    desk: Desk,
+    objective: str,
+    *,
+    corpus: Sequence[str | Path] = (),
+    model: str | BaseChatModel = "offline",
+    session_id: str = "",
+    scope: ScopeLevel = "standard",
+    template: str = "implementation",
+    origin_by: OriginBy = "auto",
+    max_steps: int = 0,
+    budget_tokens: int = 0,
+    wall_seconds: int = 0,
+    sources: Sources | None = None,
+    on_event: OnEvent | None = None,
+    on_index: Progress | None = None,
+    control: RunControl | None = None,
+) -> RunResult:
+    """Research a question to its end, and return how it ended.
+
+    Called again with the same session it takes the run up. ``on_event`` gets ``{"type": "ledger.event", "seq",
+    "kind"}`` for each new event, ``on_index`` the progress of indexing (done, total, name); ``control`` lets another
+    thread ask for a clean stop.
+
+    Raises:
+        UsageError: a missing corpus, an objective that cannot be taken, a session with another question.
+        SessionBusy: another process drives the session.
+        Unavailable: the model or the store cannot be had.
+    """
+    options = RunOptions(
+        corpus=tuple(str(Path(path).expanduser().resolve()) for path in corpus),
+        origin_by=origin_by,
+        model=model_name(model),
+        scope=scope,
+        template=template,
+        max_steps=max_steps,
+        budget_tokens=budget_tokens,
+        wall_seconds=wall_seconds,
+    )
+    chosen = resolve_model(model)
+    found = sources or desk.corpus_sources(options.corpus, origin_by=origin_by, progress=on_index)
+    session = desk.session(session_id or new_session_id(desk), sources=found)
+    return _drive(desk, session, chosen, options, objective=objective, on_event=on_event, control=control)
+
+
+def resume_research(
+    desk: Desk,
+    session_id: str = "",
+    *,
+    corpus: Sequence[str | Path] | None = None,
+    model: str | BaseChatModel | None = None,
+    origin_by: OriginBy | None = None,
+    max_steps: int | None = None,
+    budget_tokens: int | None = None,
+    wall_seconds: int | None = None,
+    sources: Sources | None = None,
+    on_event: OnEvent | None = None,
+    on_index: Progress | None = None,
+    control: RunControl | None = None,
+) -> RunResult:
+    """Take up a run where the ledger left it; corpus, model and budgets are remembered unless given anew.
+
+    Raises:
+        NotFound: no such session.
+        UsageError: it holds no research, or its model was an object and has to be given again.
+    """
+    session = desk.existing(session_id)
+    workspace = session.workspace
+    if workspace.run is None:
+        raise UsageError(f"session '{session.id}' holds no research; start one with `researchdesk run`")
+    before = workspace.config or ev.RunConfigured()
+    options = RunOptions(
+        corpus=before.corpus
+        if corpus is None
+        else tuple(str(Path(p).expanduser().resolve()) for p in corpus),
+        origin_by=origin_by or before.origin_by,  # type: ignore[arg-type]
+        model=before.model if model is None else model_name(model),
+        scope=workspace.run.scope_level,
+        template=workspace.run.template.name,
+        max_steps=before.max_steps if max_steps is None else max_steps,
+        budget_tokens=before.budget_tokens if budget_tokens is None else budget_tokens,
+        wall_seconds=before.wall_seconds if wall_seconds is None else wall_seconds,
+    )
+    if workspace.run.stage == "completed":
+        return _result(session)
+    chosen = resolve_model(before.model if model is None else model)
+    session.sources = sources or desk.corpus_sources(
+        options.corpus, origin_by=options.origin_by, progress=on_index
+    )
+    return _drive(desk, session, chosen, options, objective="", on_event=on_event, control=control)
+
+
+async def arun_research(desk: Desk, objective: str, **options: Any) -> RunResult:
+    """`run_research` without blocking the event loop; same arguments."""
+    return await asyncio.to_thread(lambda: run_research(desk, objective, **options))
+
+
+async def aresume_research(desk: Desk, session_id: str = "", **options: Any) -> RunResult:
+    """`resume_research` without blocking the event loop; same arguments."""
+    return await asyncio.to_thread(lambda: resume_research(desk, session_id, **options))
+
+
+def new_session_id(desk: Desk) -> str:
+    """A short id that is free on this desk: ``r1``, ``r2`` …"""
+    taken = {summary.session_id for summary in desk.sessions()}
+    return next(f"r{n}" for n in range(1, len(taken) + 2) if f"r{n}" not in taken)
+
+
+def _drive(
+    desk: Desk,
+    session: Session,
+    model: BaseChatModel,
+    options: RunOptions,
+    *,
+    objective: str,
+    on_event: OnEvent | None,
+    control: RunControl | None,
+) -> RunResult:
+    with desk.driving(session), open_checkpointer(desk.home / "checkpoints.sqlite") as checkpointer:
+        # The ledger is what a run goes on from; an old checkpoint could only be behind it.
+        checkpointer.delete_thread(session.id)
+        graph = _graph(desk, options, checkpointer)
+        driver = make_driver(session, model, options)
+        drained = False
+        with blocking_on_errors(driver):
+            try:
+                for event in _stream(graph, driver, objective, control):
+                    if on_event is not None:
+                        on_event(event)
+            except GraphDrained:
+                drained = True
+        return _result(session, drained=drained)
+
+
+def _graph(desk: Desk, options: RunOptions, checkpointer: BaseCheckpointSaver[Any]) -> ResearchGraph:
+    return create_research_graph(desk, corpus=options.corpus, checkpointer=checkpointer)
+
+
+def _stream(
+    graph: ResearchGraph, driver: Driver, objective: str, control: RunControl | None
+) -> Iterator[StreamEvent]:
+    config: RunnableConfig = {
+        "configurable": {"thread_id": driver.session.id, DRIVER_KEY: driver},
+        "max_concurrency": 16,
+    }
+    stream = graph.stream(
+        {"objective": objective},
+        config,
+        stream_mode="custom",
+        durability="exit",
+        control=control,
+    )
+    with contextlib.closing(stream):  # type: ignore[type-var]
+        yield from stream
+
+
+def _result(session: Session, *, drained: bool = False) -> RunResult:
+    run = session.run
+    assert run is not None
+    return RunResult(
+        session_id=session.id,
+        status=run.status,
+        stage=run.stage,
+        stop_reason=run.stop_reason,
+        blocked_reason=run.blocked_reason,
+        report_artifact_id=run.report_artifact_id,
+        drained=drained,
+    )

@@ -1,0 +1,70 @@
+"""The tools as LangChain tools, for a user's own agent or a notebook; each call goes through the one door."""
+
+from typing import Any
+
+from langchain_core.messages import AIMessage
+from langchain_core.tools import BaseTool, StructuredTool, ToolException
+from langgraph.prebuilt import ToolRuntime
+
+from researchdesk.state.errors import UsageError
+from researchdesk.tools.door import Session
+from researchdesk.tools.sources.gathering import Sources
+from researchdesk.tools.spec import ToolSpec
+from researchdesk.tools.workspace import Desk
+
+
+def create_research_tools(
+    desk: Desk, session_id: str | None = None, *, sources: Sources | None = None
+) -> list[BaseTool]:
+    """The research and source tools of a desk, ready for ``create_agent``, a ``ToolNode`` or a direct call.
+
+    Args:
+        desk: where the calls are recorded.
+        session_id: the session; None takes the graph's thread id, so that one set of tools serves all threads.
+        sources: where they may search and read, such as ``desk.corpus_sources(["docs/"])``.
+
+    A refusal comes back as an error text; the identity of a call is its tool-call id and the message that holds it.
+    """
+    return [_as_tool(spec, desk, session_id, sources or Sources()) for spec in desk.specs.values()]
+
+
+def _as_tool(spec: ToolSpec, desk: Desk, session_id: str | None, sources: Sources) -> BaseTool:
+    def call(runtime: ToolRuntime = None, **arguments: Any) -> str:  # type: ignore[assignment]
+        session = desk.session(session_id or _thread_of(runtime), sources=sources)
+        turn, call_id = _identity(session, runtime)
+        result = session.call(spec.name, arguments, tool_call_id=call_id, turn_id="" if not turn else "")
+        if result.status == "error":
+            raise ToolException(result.text)
+        return result.text
+
+    return StructuredTool.from_function(
+        func=call,
+        name=spec.name,
+        description=spec.description,
+        args_schema=spec.arguments,
+        handle_tool_error=True,
+    )
+
+
+def _thread_of(runtime: ToolRuntime | None) -> str:
+    info = runtime.execution_info if runtime is not None else None
+    if info is None or not info.thread_id:
+        raise UsageError("no session: pass session_id, or run the tools in a graph with a thread_id")
+    return str(info.thread_id)
+
+
+def _identity(session: Session, runtime: ToolRuntime | None) -> tuple[str, str]:
+    """The message and the call that this is; outside a graph each call is a new one."""
+    if runtime is None or not runtime.tool_call_id:
+        return "", f"caller:{session.workspace.seq}"
+    call_id = str(runtime.tool_call_id)
+    for message in reversed(_messages(runtime)):
+        if isinstance(message, AIMessage) and any(call["id"] == call_id for call in message.tool_calls):
+            return str(message.id or ""), call_id
+    return "", call_id
+
+
+def _messages(runtime: ToolRuntime) -> list[Any]:
+    state = runtime.state
+    found = state.get("messages", []) if isinstance(state, dict) else getattr(state, "messages", [])
+    return list(found)

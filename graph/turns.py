@@ -1,0 +1,118 @@
+"""One turn of a run: ask the model for the next calls, gather for each, decide and commit them in order.
+
+A turn is open from the moment its answer is recorded until each of its calls has a record. An open turn is
+finished before anything else, so a run that was killed anywhere goes on from the ledger alone.
+"""
+
+import random
+import time
+
+import httpx
+from langgraph.errors import GraphBubbleUp
+
+from researchdesk.graph.answers import read_answer
+from researchdesk.graph.driver import Driver
+from researchdesk.graph.prompts import Prompt, build_prompt, digest_of
+from researchdesk.state import events as ev
+from researchdesk.state.cleaning import safe_error
+from researchdesk.state.errors import Unavailable
+from researchdesk.state.stowing import unstow_arguments
+from researchdesk.state.workspace import Workspace
+
+BACKOFF_SECONDS = 1.0
+
+
+def open_calls(workspace: Workspace) -> tuple[ev.AskedCall, ...]:
+    """The calls of the open turn that have no record yet, in call order."""
+    turn = workspace.open_turn
+    return tuple(call for call in turn.calls if call.id in turn.waiting) if turn else ()
+
+
+def next_prompt(driver: Driver) -> Prompt:
+    """The prompt of the next turn, built from the ledger."""
+    _, schema_tokens = driver.bound_model()
+    return build_prompt(driver.session, driver.budget, schema_tokens=schema_tokens)
+
+
+def ask(driver: Driver, prompt: Prompt) -> None:
+    """Ask the model once, and record its answer or its failure.
+
+    The request is recorded before it is made, so that the budget counts one whose answer is lost.
+    """
+    bound, _ = driver.bound_model()
+    request = _record_request(driver, prompt)
+    try:
+        message = bound.invoke(prompt.messages)
+    except GraphBubbleUp:
+        raise
+    except Exception as problem:  # whatever a provider's client raises ends as a recorded failure
+        _record_failure(driver, request, problem)
+        return
+    answer = read_answer(message, request, ordinal=driver.session.workspace.answered + 1)
+    driver.session.record([answer.event], turn_id=answer.event.turn_id, bodies=answer.bodies)
+
+
+def _record_request(driver: Driver, prompt: Prompt) -> ev.ModelCalled:
+    workspace = driver.session.workspace
+    request = ev.ModelCalled(
+        ordinal=workspace.called + 1,
+        model=driver.options.model,
+        stage=driver.run.stage,
+        request_digest=digest_of(prompt.messages),
+        input_tokens=prompt.tokens,
+    )
+    driver.session.record([request])
+    return request
+
+
+def _record_failure(driver: Driver, request: ev.ModelCalled, problem: Exception) -> None:
+    code = "transient" if _is_transient(problem) else "refused"
+    failed = ev.ModelFailed(ordinal=request.ordinal, code=code, detail=safe_error(problem))
+    driver.session.record([failed])
+    if code == "transient":
+        tries = driver.session.workspace.failures_in_row
+        time.sleep(random.uniform(0.5, 1.0) * BACKOFF_SECONDS * 2 ** (tries - 1))
+
+
+def _is_transient(problem: Exception) -> bool:
+    """Whether asking again may work: timeouts, dropped connections, 408, 429 and 5xx."""
+    if isinstance(problem, TimeoutError | ConnectionError | httpx.TransportError | Unavailable):
+        return True
+    status = getattr(problem, "status_code", None) or getattr(
+        getattr(problem, "response", None), "status_code", None
+    )
+    if isinstance(status, int):
+        return status in (408, 409, 425, 429) or status >= 500
+    name = type(problem).__name__
+    return "Timeout" in name or "Connection" in name or "RateLimit" in name
+
+
+def gather_call(driver: Driver, call_id: str) -> None:
+    """Do the part of one open call that reaches the world; what is staged already is not fetched again."""
+    workspace = driver.session.workspace
+    call = next((call for call in open_calls(workspace) if call.id == call_id), None)
+    if call is None or call.problem or workspace.open_turn is None:
+        return
+    driver.session.gather(
+        call.name, _arguments(driver, call), tool_call_id=call.id, turn_id=workspace.open_turn.turn_id
+    )
+
+
+def settle_calls(driver: Driver) -> None:
+    """Decide and commit the open turn's calls, in call order."""
+    turn = driver.session.workspace.open_turn
+    if turn is None:
+        return
+    for call in open_calls(driver.session.workspace):
+        driver.session.call(
+            call.name,
+            {} if call.problem else _arguments(driver, call),
+            tool_call_id=call.id,
+            turn_id=turn.turn_id,
+            problem=call.problem,
+        )
+        driver.show_new_events()
+
+
+def _arguments(driver: Driver, call: ev.AskedCall) -> dict[str, object]:
+    return unstow_arguments(call.arguments, driver.records.text)

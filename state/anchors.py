@@ -1,0 +1,65 @@
+"""Tying the quotations of a written body to the archived texts of the sources that it cites for them."""
+
+from collections.abc import Iterable, Mapping
+
+from researchdesk.state.citations import Quotation, quotations
+from researchdesk.state.errors import Refusal
+from researchdesk.state.events import QuoteAnchor
+from researchdesk.state.quotes import find_quote, nearest_passage
+from researchdesk.state.run import ResearchRun
+
+SHOWN = 160
+
+
+def quoted_artifacts(run: ResearchRun, body: str) -> tuple[str, ...]:
+    """The source artifacts whose texts are needed to anchor the body's quotations."""
+    cited = dict.fromkeys(key for quotation in quotations(body) for key in quotation.cites)
+    return tuple(run.sources[key].artifact_id for key in cited if key in run.sources)
+
+
+def anchor_quotes(run: ResearchRun, body: str, texts: Mapping[str, str]) -> tuple[QuoteAnchor, ...]:
+    """Where each quotation of the body stands in a source that it cites.
+
+    Args:
+        texts: archived texts by artifact id.
+
+    Raises:
+        Refusal: ``quote_not_found`` for the first quotation that stands in none of its sources, with the
+            nearest passage; ``source_unreadable`` when only an unreadable source could hold it.
+    """
+    return tuple(anchor for quotation in quotations(body) for anchor in _anchors(run, quotation, texts))
+
+
+def _anchors(run: ResearchRun, quotation: Quotation, texts: Mapping[str, str]) -> Iterable[QuoteAnchor]:
+    sources = [key for key in quotation.cites if key in run.sources]
+    if not sources:
+        return []
+    whole = _place(run, quotation.whole, sources, texts)
+    if whole is not None:
+        return [whole]
+    return [_place_or_refuse(run, part, sources, texts) for part in quotation.parts or (quotation.whole,)]
+
+
+def _place(run: ResearchRun, quote: str, sources: list[str], texts: Mapping[str, str]) -> QuoteAnchor | None:
+    for key in sources:
+        receipt = run.sources[key].receipt
+        if receipt is not None and not receipt.readable:
+            continue
+        span = find_quote(texts.get(run.sources[key].artifact_id, ""), quote)
+        if span is not None:
+            return QuoteAnchor(source_id=key, start=span.start, end=span.end)
+    return None
+
+
+def _place_or_refuse(
+    run: ResearchRun, quote: str, sources: list[str], texts: Mapping[str, str]
+) -> QuoteAnchor:
+    found = _place(run, quote, sources, texts)
+    if found is not None:
+        return found
+    near = nearest_passage(texts.get(run.sources[sources[0]].artifact_id, ""), quote)
+    hint = f' The nearest passage there: "{near[:SHOWN]}".' if near else ""
+    raise Refusal(
+        "quote_not_found",
+        f'"{quote[:SHOWN]}" does not stand in {" or ".join(sources)}.{hint} Quote the source exactly.',
+    )

@@ -1,0 +1,156 @@
+"""What a run still lacks before its report may be written, and before it may be completed.
+
+Each gate returns all that is missing at once, in words that say what to do.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from researchdesk.state import events as ev
+from researchdesk.state.anchors import anchor_quotes
+from researchdesk.state.citations import cited_ids, unsourced
+from researchdesk.state.errors import Refusal
+from researchdesk.state.run import ResearchRun
+from researchdesk.state.vocabulary import SETTLED
+
+
+def missing_for_report(run: ResearchRun) -> tuple[str, ...]:
+    """What stands against leaving the knowledge base for the report."""
+    wanted = 0 if run.stop_reason else min(run.limits.min_sources, len(run.leads))
+    fetched = len(run.fetched_sources)
+    missing = []
+    if not run.sources:
+        missing.append("no source is archived; search and archive one first")
+    elif fetched < wanted:
+        missing.append(f"{fetched} of {wanted} fetched sources are archived; archive {wanted - fetched} more")
+    return tuple(missing)
+
+
+def needed_bodies(run: ResearchRun, *, report: str, handoff: str) -> tuple[str, ...]:
+    """The artifacts that completion re-reads: every one that the run still stands on."""
+    replaced = {a.artifact_id for a in run.by_role("report_section")} - {s.artifact_id for s in run.sections}
+    kept = [key for key in reversed(list(run.newest_artifacts)) if key not in replaced]
+    return tuple(dict.fromkeys([*kept, *(key for key in (report, handoff) if key in run.artifacts)]))
+
+
+def missing_for_completion(
+    run: ResearchRun,
+    *,
+    report: str,
+    handoff: str,
+    texts: Mapping[str, str],
+    problems: Mapping[str, str],
+) -> tuple[str, ...]:
+    """What stands against completing the run with this report and this handoff.
+
+    Args:
+        texts: the re-read body of each artifact of `needed_bodies`, by artifact id.
+        problems: artifacts whose body is gone or changed, with the reason.
+    """
+    return tuple(
+        dict.fromkeys(
+            [
+                *_stage_problems(run),
+                *_open_work(run),
+                *_document_problems(run, report=report, handoff=handoff),
+                *problems.values(),
+                *_section_problems(run, texts),
+                *_citation_problems(run, report, texts),
+                *_quote_problems(run, report, texts),
+            ]
+        )
+    )
+
+
+def _stage_problems(run: ResearchRun) -> Iterator[str]:
+    if run.stage != "report_writing":
+        yield "the run is not in stage report_writing; call deep_research_checkpoint with that stage first"
+    if not run.sources:
+        yield "no source is archived"
+
+
+def _open_work(run: ResearchRun) -> Iterator[str]:
+    for item in run.checklist:
+        if item.status not in SETTLED:
+            yield f"checklist item '{item.item_id}' is {item.status}; complete it with evidence or skip it"
+    for section in run.sections:
+        if section.status != "completed":
+            yield f"report section '{section.key}' is {section.status}; save it with status completed"
+
+
+def _document_problems(run: ResearchRun, *, report: str, handoff: str) -> Iterator[str]:
+    for role, key in (("report", report), ("handoff", handoff)):
+        artifact = run.artifacts.get(key)
+        if artifact is None:
+            yield f"{role}_artifact_id '{key}' is no artifact of this run; save one with role {role}"
+        elif artifact.role != role:
+            yield f"{role}_artifact_id '{key}' has role {artifact.role}, not {role}"
+
+
+def _section_problems(run: ResearchRun, texts: Mapping[str, str]) -> Iterator[str]:
+    seen: dict[str, str] = {}
+    for section in run.sections:
+        body = texts.get(section.artifact_id)
+        if section.status != "completed" or body is None:
+            continue
+        if not body.strip():
+            yield f"report section '{section.key}' is empty"
+        elif not cited_ids(body):
+            yield f"report section '{section.key}' cites nothing"
+        if body.strip() in seen:
+            yield f"report section '{section.key}' repeats section '{seen[body.strip()]}'"
+        seen.setdefault(body.strip(), section.key)
+
+
+def _citation_problems(run: ResearchRun, report: str, texts: Mapping[str, str]) -> Iterator[str]:
+    for key in _written(run, report):
+        for cited in cited_ids(texts.get(key, "")):
+            if cited not in run.sources:
+                yield f"'{run.artifacts[key].name}' cites [{cited}], which is no source of this run"
+
+
+def _quote_problems(run: ResearchRun, report: str, texts: Mapping[str, str]) -> Iterator[str]:
+    for key in _written(run, report):
+        artifact = run.artifacts[key]
+        try:
+            anchors = anchor_quotes(run, texts.get(key, ""), texts)
+        except Refusal as refusal:
+            yield f"'{artifact.name}': {refusal.text}"
+            continue
+        if anchors != artifact.quotes:
+            yield f"'{artifact.name}': its quotes no longer stand at their recorded offsets"
+
+
+def _written(run: ResearchRun, report: str) -> list[str]:
+    keys = [section.artifact_id for section in run.sections if section.artifact_id]
+    keys += [artifact.artifact_id for artifact in run.by_role("evidence_note")]
+    return [*keys, report] if report in run.artifacts else keys
+
+
+def gaps(run: ResearchRun, *, refused: Mapping[str, int], report_text: str) -> tuple[str, ...]:
+    """What a reader of the report has to know was not done, found by code."""
+    found = []
+    if run.stop_reason:
+        found.append(f"The research was stopped early ({run.stop_reason}): {run.stop_detail}")
+    found += [
+        f"{item.title}: skipped, {item.update.blocked_reason}"
+        for item in run.checklist
+        if item.update is not None and item.status == "skipped"
+    ]
+    found += [
+        f"{count} × {code}"
+        for code, count in sorted(refused.items())
+        if code.startswith(("fetch_", "search_"))
+    ]
+    found += [f"No search hit for: {s.query}" for s in reversed(list(run.searches)) if not s.hits]
+    found += [f"Source {s.source_id} could not be read properly" for s in run.all_sources if _unreadable(s)]
+    supplied = [s.source_id for s in run.all_sources if s.receipt is None]
+    if supplied:
+        found.append(f"Supplied, not fetched by this program: {', '.join(supplied)}")
+    marked = len(unsourced(report_text)) + report_text.count("*(not sourced)*")
+    if marked:
+        found.append(f"{marked} sentences of the report have no source and are marked so")
+    return tuple(found)
+
+
+def _unreadable(source: ev.SourceRecorded) -> bool:
+    return source.receipt is not None and not source.receipt.readable

@@ -1,0 +1,59 @@
+"""Finding a quotation in an archived text, to the code point.
+
+What may differ between a quotation and its source is folded while searching: the form of composed letters,
+white space, and typographic against straight quotation marks and apostrophes. What stands in the ledger is the
+span in the source, so the quoted words are always the source's own.
+"""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+from rapidfuzz import fuzz
+
+_DOUBLE = '"“”„‟«»'
+_SINGLE = "'’‘‚‛"
+NEAREST_WINDOW = 300_000
+SHORTEST_QUOTE = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """A stretch of a text in code points, ``end`` exclusive."""
+
+    start: int
+    end: int
+
+
+def find_quote(text: str, quote: str) -> Span | None:
+    """Where ``quote`` stands in ``text``, or None; the first place when there are several."""
+    wanted = quote.strip()
+    if len(wanted) < SHORTEST_QUOTE:
+        return None
+    exact = text.find(wanted)
+    if exact >= 0:
+        return Span(start=exact, end=exact + len(wanted))
+    match = re.search(_pattern(wanted), text)
+    return Span(start=match.start(), end=match.end()) if match else None
+
+
+def _pattern(quote: str) -> str:
+    words = unicodedata.normalize("NFC", quote).split()
+    return r"\s+".join("".join(_letter(letter) for letter in word) for word in words)
+
+
+def _letter(letter: str) -> str:
+    if letter in _DOUBLE:
+        return f"[{re.escape(_DOUBLE)}]"
+    if letter in _SINGLE:
+        return f"[{re.escape(_SINGLE)}]"
+    decomposed = unicodedata.normalize("NFD", letter)
+    return re.escape(letter) if decomposed == letter else f"(?:{re.escape(letter)}|{re.escape(decomposed)})"
+
+
+def nearest_passage(text: str, quote: str) -> str:
+    """The passage of ``text`` most like ``quote``, for a message to whoever misquoted; may be empty."""
+    found = fuzz.partial_ratio_alignment(quote, text[:NEAREST_WINDOW], score_cutoff=40)
+    if found is None or found.dest_end <= found.dest_start:
+        return ""
+    return " ".join(text[found.dest_start : found.dest_end].split())

@@ -1,0 +1,63 @@
+"""The operating system's lock behind a session's lease: free at once when its holder dies."""
+
+import fcntl
+import os
+import socket
+from pathlib import Path
+
+from researchdesk.state.names import safe_file_name
+
+from researchdesk.state.errors import SessionBusy
+
+_held: set[int] = set()
+
+
+def _close_in_child() -> None:
+    """A forked child must not keep its parent's locks alive."""
+    for descriptor in list(_held):
+        os.close(descriptor)
+    _held.clear()
+
+
+os.register_at_fork(after_in_child=_close_in_child)
+
+
+def holder_name() -> str:
+    """Who holds a lock, for the message to whoever else wants it."""
+    return f"process {os.getpid()} on {socket.gethostname()}"
+
+
+class SessionLock:
+    """An exclusive lock on one session of a home folder, held by one process."""
+
+    def __init__(self, folder: Path, session_id: str) -> None:
+        self._path = folder / safe_file_name(session_id, suffix=".lock")
+        self._session_id = session_id
+        self._descriptor = -1
+
+    def acquire(self) -> None:
+        """Take the lock.
+
+        Raises:
+            SessionBusy: another driver holds it; the message says who.
+        """
+        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            who = os.pread(descriptor, 200, 0).decode(errors="replace").strip() or "another process"
+            os.close(descriptor)
+            raise SessionBusy(
+                f"session '{self._session_id}' is being driven by {who}. Wait for it to end, or stop it, then resume."
+            ) from None
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, holder_name().encode(), 0)
+        self._descriptor = descriptor
+        _held.add(descriptor)
+
+    def release(self) -> None:
+        """Give the lock back; a second time does nothing."""
+        if self._descriptor in _held:
+            _held.discard(self._descriptor)
+            os.close(self._descriptor)
+        self._descriptor = -1

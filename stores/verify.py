@@ -1,0 +1,192 @@
+"""Proving that a ledger is what was written: chain, head, state, rows and bodies, each computed anew."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from researchdesk.state import events as ev
+from researchdesk.state.errors import IntegrityError, LedgerCorrupt, NotFound
+from researchdesk.state.rows import NO_ROWS, Row, row_digest
+from researchdesk.state.stowing import BLOB_KEY
+from researchdesk.state.tables import TABLES
+from researchdesk.stores.codec import StoredEvent
+from researchdesk.stores.ledger import Ledger
+from researchdesk.stores.replay import Projection, replay_with_rows
+
+SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifyReport:
+    """What a verification found; ``checked`` counts by kind, ``problems`` is empty when all is well."""
+
+    checked: dict[str, int]
+    problems: tuple[str, ...] = ()
+    store: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.problems
+
+
+@dataclass(slots=True)
+class Derived:
+    """What a stream's events imply: the projection, the rows by table and key, the bodies they name."""
+
+    projection: Projection = field(default_factory=Projection)
+    rows: dict[str, dict[Row, Row]] = field(default_factory=lambda: defaultdict(dict))
+    bodies: dict[str, int] = field(default_factory=dict)
+    """Hash of each named body, and the event that named it first."""
+
+    def follow(self, item: StoredEvent) -> None:
+        """Fold one more stored event.
+
+        Raises:
+            LedgerCorrupt: as `replay`.
+        """
+        self.projection, changes = replay_with_rows(self.projection, item)
+        for change in changes:
+            self.rows[change.table][change.new[: TABLES[change.table].key_size]] = change.new
+        for body in named_bodies(item.event()):
+            self.bodies.setdefault(body, item.seq)
+
+
+def derive(ledger: Ledger, stream: str) -> Derived:
+    """Everything that a stream implies, from its events alone.
+
+    Raises:
+        LedgerCorrupt: as `replay`, or the head record does not fit the events.
+    """
+    derived = Derived()
+    for item in ledger.read(stream):
+        derived.follow(item)
+    head, found = ledger.head(stream), derived.projection.head
+    if (head.count, head.hash) != (found.count, found.hash):
+        raise LedgerCorrupt(
+            f"stream '{stream}' ends at event {found.count}, its head record says {head.count}: events were cut off "
+            "or added"
+        )
+    return derived
+
+
+def named_bodies(event: ev.Event) -> Iterator[str]:
+    """The hashes of the bodies that an event names."""
+    match event:
+        case ev.ArtifactRecorded():
+            yield event.content_hash
+        case ev.SourceRecorded():
+            if event.receipt is not None and event.receipt.raw_kept:
+                yield event.receipt.raw_hash
+        case ev.CallRecorded():
+            yield from _stowed_hashes(event.arguments, event.text)
+        case ev.ModelAnswered():
+            yield from _stowed_hashes(event.text, *(call.arguments for call in event.calls))
+        case _:
+            return
+
+
+def _stowed_hashes(*stowed: ev.Stowed) -> Iterator[str]:
+    for item in stowed:
+        if item.hash:
+            yield item.hash
+        elif BLOB_KEY in item.inline:
+            yield from _blob_keys(_json_or_none(item.inline))
+
+
+def _json_or_none(text: str) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None  # a plain text that happens to hold the word
+
+
+def _blob_keys(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        if value.keys() == {BLOB_KEY} and isinstance(value[BLOB_KEY], str):
+            yield value[BLOB_KEY]
+            return
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            yield from _blob_keys(item)
+
+
+def verify(ledger: Ledger, *, streams: list[str] | None = None) -> VerifyReport:
+    """Check the named streams, or all of them and that nothing else is in the tables."""
+    problems: list[str] = []
+    checked = {"streams": 0, "events": 0, "rows": 0, "bodies": 0}
+    for stream in streams if streams is not None else ledger.streams():
+        checked["streams"] += 1
+        try:
+            derived = derive(ledger, stream)
+        except LedgerCorrupt as problem:
+            problems.append(str(problem))
+            continue
+        checked["events"] += derived.projection.head.count
+        problems += _row_problems(ledger, stream, derived, checked)
+        problems += _body_problems(ledger, stream, derived, checked)
+    if streams is None and not problems:
+        problems += _stray_rows(ledger, checked["rows"])
+    return VerifyReport(checked=checked, problems=tuple(problems), store=ledger.describe())
+
+
+def _row_problems(ledger: Ledger, stream: str, derived: Derived, checked: dict[str, int]) -> list[str]:
+    problems = []
+    session = session_of(derived, stream)
+    total = 0
+    for table, shape in TABLES.items():
+        expected = derived.rows.get(table, {})
+        found = {tuple(row[: shape.key_size]): tuple(row) for row in ledger.rows(table, session)}
+        checked["rows"] += len(found)
+        total += sum(row_digest(table, row) for row in expected.values())
+        wrong = [key for key in expected if found.get(key) != expected[key]]
+        problems += [f"table {table}, row {key}: it is not what the events say" for key in wrong[:SHOWN]]
+        problems += [
+            f"table {table}, row {key}: no event made it" for key in list(found.keys() - expected)[:SHOWN]
+        ]
+    digest = f"{total % (1 << 256):064x}"
+    if not problems and ledger.head(stream).rows_digest != digest:
+        problems.append(f"stream '{stream}': the digest over its rows in the head record is wrong")
+    return problems
+
+
+def session_of(derived: Derived, stream: str) -> str:
+    """The session that a stream belongs to."""
+    session = derived.projection.workspace.session
+    return session.session_id if session else stream.partition(":")[2]
+
+
+def _body_problems(ledger: Ledger, stream: str, derived: Derived, checked: dict[str, int]) -> list[str]:
+    problems = []
+    for key, seq in derived.bodies.items():
+        if key in derived.projection.workspace.purged:
+            continue
+        checked["bodies"] += 1
+        try:
+            if ledger.body(key) is None:
+                raise NotFound("it is missing")
+        except (IntegrityError, NotFound) as problem:
+            problems.append(f"stream '{stream}', event {seq}: body {key}: {problem}")
+    return problems
+
+
+def _stray_rows(ledger: Ledger, expected: int) -> list[str]:
+    found = sum(int(str(ledger.query(f"SELECT count(*) AS n FROM {table}")[0]["n"])) for table in TABLES)
+    return [] if found == expected else [f"the tables hold {found} rows, the streams account for {expected}"]
+
+
+def rebuild(ledger: Ledger, stream: str) -> int:
+    """Write the rows of a stream anew from its events; returns how many there are.
+
+    Raises:
+        LedgerCorrupt: the events themselves are damaged; nothing was changed.
+    """
+    derived = derive(ledger, stream)
+    rows = {table: list(derived.rows[table].values()) for table in TABLES if table in derived.rows}
+    digest = derived.projection.head.rows_digest if rows else NO_ROWS
+    ledger.replace_rows(session_of(derived, stream), stream=stream, rows=rows, digest=digest)
+    return sum(len(found) for found in rows.values())

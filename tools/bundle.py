@@ -1,0 +1,66 @@
+"""A session as one file to hand on: the lossless lines, and beside them what a reader wants to open."""
+
+import io
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import orjson
+
+from researchdesk.state.errors import LedgerCorrupt
+from researchdesk.state.tables import TABLES
+from researchdesk.stores.jsonl import Imported, export_lines, import_lines
+from researchdesk.stores.ledger import Ledger
+from researchdesk.stores.verify import derive, session_of
+
+LINES = "session.jsonl"
+README = """This bundle holds one research session.
+
+session.jsonl    every event in order and every body, with a hash chain; `researchdesk import` takes it
+rows/*.jsonl     the relational rows that the events imply, one file a table
+receipts.jsonl   what each fetch really read
+bodies/<hash>    archived bytes and texts, named by their SHA-256
+"""
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+def write_bundle(ledger: Ledger, stream: str, path: Path) -> None:
+    """Write the bundle; the same session always gives the same bytes."""
+    derived = derive(ledger, stream)
+    session = session_of(derived, stream)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as bundle:
+        _add(bundle, "README.txt", README.encode())
+        _add(bundle, LINES, b"".join(export_lines(ledger, stream)))
+        for table in TABLES:
+            rows = list(_row_lines(ledger, table, session))
+            if rows:
+                _add(bundle, f"rows/{table}.jsonl", b"".join(rows))
+            if table == "receipts":
+                _add(bundle, "receipts.jsonl", b"".join(rows))
+        for key in sorted(derived.bodies):
+            body = ledger.body(key)
+            if body is not None:
+                _add(bundle, f"bodies/{key.replace(':', '-')}", body)
+
+
+def _row_lines(ledger: Ledger, table: str, session: str) -> Iterator[bytes]:
+    columns = TABLES[table].columns
+    for row in ledger.rows(table, session):
+        yield orjson.dumps(dict(zip(columns, row, strict=True))) + b"\n"
+
+
+def _add(bundle: zipfile.ZipFile, name: str, body: bytes) -> None:
+    bundle.writestr(zipfile.ZipInfo(name, _EPOCH), body, zipfile.ZIP_DEFLATED)
+
+
+def import_file(ledger: Ledger, path: Path) -> Imported:
+    """Take a bundle or a lines file into a ledger; errors as `import_lines`."""
+    if not zipfile.is_zipfile(path):
+        with path.open("rb") as lines:
+            return import_lines(ledger, lines)
+    try:
+        with zipfile.ZipFile(path) as bundle:
+            body = bundle.read(LINES)
+    except (KeyError, zipfile.BadZipFile, OSError, ValueError) as problem:
+        raise LedgerCorrupt(f"{path} is no bundle of a session ({problem}). Nothing was imported") from None
+    return import_lines(ledger, io.BytesIO(body))

@@ -1,0 +1,460 @@
+"""The one door: every tool call, of a model or of a person, goes through `Session.call`.
+
+A call is looked up, checked, planned, gathered for, decided, folded and committed, in this order and once. The
+commit is one transaction: domain events, the record of the call, the relational rows and the bodies. Replaying
+a call returns what was recorded; a refused call leaves its record and nothing else.
+"""
+
+import contextlib
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import orjson
+
+from researchdesk.state import events as ev
+from researchdesk.state.cleaning import clean_arguments
+from researchdesk.state.errors import Conflict, IntegrityError, NotFound, Refusal
+from researchdesk.state.ids import CallId, session_stream
+from researchdesk.state.redaction import redact
+from researchdesk.state.run import ResearchRun
+from researchdesk.state.stowing import Stow, unstow
+from researchdesk.state.vocabulary import PROFILES, RESEARCH_LABEL, CallStatus
+from researchdesk.state.workspace import IllegalTransition, Workspace
+from researchdesk.stores.codec import Refs, StoredEvent
+from researchdesk.stores.ledger import Append, Head, HeadMoved, Lease
+from researchdesk.stores.replay import Projection, extend
+from researchdesk.tools.records import Records
+from researchdesk.tools.sources.gathering import TAKEN, Haul, Sources, Taken, gather
+from researchdesk.tools.spec import Bodies, Decision, Fetch, Gathered, Need, Search, ToolSpec
+from researchdesk.tools.validation import checked, filled, input_digest
+
+COMMIT_TRIES = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult:
+    """What a call gives back.
+
+    ``text`` is for a model, ``data`` for a program (``data["code"]`` names a refusal), ``seq`` is the session's
+    sequence after the call.
+    """
+
+    text: str
+    data: Mapping[str, Any]
+    status: CallStatus
+    replayed: bool
+    seq: int
+    effects: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Call:
+    """A call that was cleaned and checked, as far as that went."""
+
+    id: CallId
+    name: str
+    digest: str
+    arguments: Mapping[str, Any]
+    redactions: int
+    spec: ToolSpec | None = None
+    parsed: Any = None
+    refusal: Refusal | None = None
+
+
+@dataclass(slots=True)
+class Session:
+    """A session: its projections, its calls, its events. Safe for several threads.
+
+    ``lease`` is set while a driver holds the session; every write then checks that it is still the newest.
+    """
+
+    id: str
+    records: Records
+    specs: Mapping[str, ToolSpec]
+    sources: Sources = field(default_factory=Sources)
+    lease: Lease | None = None
+
+    @property
+    def stream(self) -> str:
+        """The session's stream in the ledger."""
+        return session_stream(self.id)
+
+    @property
+    def workspace(self) -> Workspace:
+        """The session as it stands now, folded from the ledger."""
+        return self.records.projection(self.id).workspace
+
+    @property
+    def run(self) -> ResearchRun | None:
+        """The research run of this session, or None before it starts."""
+        return self.workspace.run
+
+    def events(self, *, after: int = 0) -> list[StoredEvent]:
+        """The session's events after a sequence, in order."""
+        return self.records.ledger.read(self.stream, after=after)
+
+    def tools(self) -> list[ToolSpec]:
+        """The tools that this session may use."""
+        return [spec for spec in self.specs.values() if _forbidden(spec, self.workspace) is None]
+
+    def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        tool_call_id: str,
+        turn_id: str = "",
+        problem: str = "",
+    ) -> ToolResult:
+        """Do a tool call, once.
+
+        Args:
+            name: the tool.
+            arguments: its arguments; missing ones are filled with "", [] or 0.
+            tool_call_id: the caller's id of this call, unique within the turn.
+            turn_id: the model's turn, or "" for a call by a person or a program.
+            problem: why the arguments could not be read at all; the call is then recorded as refused.
+
+        Returns:
+            The result; a refusal comes back as a result with status ``error`` and its code in ``data``.
+
+        Raises:
+            Conflict: this identity was used before with another tool or other arguments.
+            LeaseLost, Unavailable, LedgerCorrupt, IntegrityError: nothing was recorded.
+        """
+        started = time.monotonic()
+        call = self._read_call(name, arguments, tool_call_id=tool_call_id, turn_id=turn_id)
+        if problem:
+            call = replace(call, refusal=Refusal("invalid_arguments", problem))
+        recorded = self._recorded(call)
+        if recorded is not None:
+            return recorded
+        for _ in range(COMMIT_TRIES):
+            try:
+                return self._decide_and_commit(call, started)
+            except HeadMoved:
+                recorded = self._recorded(call)
+                if recorded is not None:
+                    return recorded
+        raise IntegrityError(f"session '{self.id}' is written to without pause; the call could not be placed")
+
+    def recorded_text(self, *, turn_id: str, tool_call_id: str) -> str:
+        """The text of a recorded call's result; empty while it has no record or when it was purged."""
+        row = self.records.ledger.call_row(CallId(session=self.id, turn=turn_id, call=tool_call_id))
+        if row is None:
+            return ""
+        try:
+            return unstow(ev.Stowed(inline=row["result"], hash=row["result_hash"]), self.records.text)
+        except NotFound:
+            return ""
+
+    def gather(
+        self, name: str, arguments: Mapping[str, Any], *, tool_call_id: str, turn_id: str = ""
+    ) -> None:
+        """Do only the part of a call that reaches the world, and stage it for the `call` that follows.
+
+        Calls of one turn may be gathered in parallel; what is staged already is not fetched again.
+        """
+        call = self._read_call(name, arguments, tool_call_id=tool_call_id, turn_id=turn_id)
+        if call.refusal or self._recorded(call):
+            return
+        try:
+            need = self._need(call, self.workspace)
+        except Refusal:
+            return
+        if isinstance(need, Search | Fetch):
+            self._taken(call, need)
+
+    def open(self, opened: ev.SessionOpened, *more: ev.Event) -> None:
+        """Begin the session with these events, unless it is begun already."""
+        extension = extend(
+            Projection(), (opened, *more), stream=self.stream, ts=self.records.now(), refs=Refs()
+        )
+        append = Append(
+            stream=self.stream,
+            head=Head(),
+            events=extension.events,
+            rows=extension.rows,
+            rows_digest=extension.projection.head.rows_digest,
+        )
+        with contextlib.suppress(HeadMoved):
+            self.records.ledger.append(append)
+
+    def record(
+        self, events: Sequence[ev.Event], *, turn_id: str = "", bodies: Mapping[str, bytes] | None = None
+    ) -> int:
+        """Append events of the run's own machinery (requests, answers, stops); returns the new sequence.
+
+        Raises:
+            IllegalTransition: an event that cannot follow now; nothing was written.
+        """
+        return self.record_decided(lambda workspace: events, turn_id=turn_id, bodies=bodies)
+
+    def record_decided(
+        self,
+        decide: Callable[[Workspace], Sequence[ev.Event]],
+        *,
+        turn_id: str = "",
+        bodies: Mapping[str, bytes] | None = None,
+        drops: tuple[str, ...] = (),
+    ) -> int:
+        """Append what ``decide`` makes of the state as it stands; it is asked again when somebody was faster."""
+        for _ in range(COMMIT_TRIES):
+            projection = self.records.projection(self.id)
+            events = tuple(decide(projection.workspace))
+            if not events:
+                return projection.head.count
+            refs = Refs(run=self.id if projection.workspace.run else "", turn=turn_id)
+            extension = extend(projection, events, stream=self.stream, ts=self.records.now(), refs=refs)
+            append = Append(
+                stream=self.stream,
+                head=projection.head,
+                events=extension.events,
+                rows=extension.rows,
+                rows_digest=extension.projection.head.rows_digest,
+                bodies=bodies or {},
+                drops=drops,
+                lease=self.lease,
+            )
+            try:
+                self.records.ledger.append(append)
+            except HeadMoved:
+                continue
+            self.records.remember(self.id, extension.projection)
+            return extension.projection.head.count
+        raise IntegrityError(f"session '{self.id}' is written to without pause; nothing was recorded")
+
+    # -- reading a call ---------------------------------------------------------------------------------------
+
+    def _read_call(
+        self, name: str, arguments: Mapping[str, Any], *, tool_call_id: str, turn_id: str
+    ) -> _Call:
+        """Clean and redact the arguments, then check them against the tool's schema."""
+        identity = CallId(session=self.id, turn=turn_id, call=tool_call_id)
+        try:
+            cleaned = clean_arguments(dict(arguments)).value
+        except Refusal as unreadable:
+            digest = input_digest(name, {"unreadable": unreadable.text})
+            return _Call(
+                id=identity, name=name, digest=digest, arguments={}, redactions=0, refusal=unreadable
+            )
+        assert isinstance(cleaned, dict)
+        plain, redactions = redacted_arguments(cleaned)
+        spec = self.specs.get(name)
+        if spec is None:
+            known = ", ".join(spec.name for spec in self.tools())
+            unknown = Refusal(
+                "unknown_tool", f"There is no tool '{name[:64]}'. This session has: {known or 'none'}."
+            )
+            digest = input_digest(name, plain)
+            return _Call(
+                id=identity, name=name, digest=digest, arguments=plain, redactions=0, refusal=unknown
+            )
+        plain = filled(spec, plain)
+        parsed: Any = None
+        refusal: Refusal | None = None
+        try:
+            parsed = checked(spec, plain)
+        except Refusal as problem:
+            refusal = problem
+        return _Call(
+            id=identity,
+            name=name,
+            digest=input_digest(name, plain),
+            arguments=plain,
+            redactions=redactions,
+            spec=spec,
+            parsed=parsed,
+            refusal=refusal,
+        )
+
+    def _recorded(self, call: _Call) -> ToolResult | None:
+        row = self.records.ledger.call_row(call.id)
+        if row is None:
+            return None
+        if row["input_digest"] != call.digest:
+            raise Conflict(
+                f"call '{call.id.call}' was recorded as {row['name']} with other arguments; "
+                "use a new tool_call_id for a new call"
+            )
+        text = unstow(ev.Stowed(inline=row["result"], hash=row["result_hash"]), self.records.text)
+        return ToolResult(
+            text=text,
+            data=orjson.loads(row["data"]),
+            status=row["status"],  # type: ignore[arg-type]
+            replayed=True,
+            seq=int(row["seq"]),
+        )
+
+    # -- deciding ---------------------------------------------------------------------------------------------
+
+    def _decide_and_commit(self, call: _Call, started: float) -> ToolResult:
+        projection = self.records.projection(self.id)
+        decision, code, staged = self._decision(call, projection.workspace)
+        stow = Stow()
+        record = self._call_record(call, decision, code, stow, started)
+        refs = Refs(run=self.id if projection.workspace.run else "", turn=call.id.turn, call=call.id.call)
+        try:
+            extension = extend(
+                projection, (*decision.events, record), stream=self.stream, ts=self.records.now(), refs=refs
+            )
+        except IllegalTransition as problem:
+            raise IntegrityError(
+                f"call '{call.id.call}' ({call.name}) in session '{self.id}' would break the run's rules: {problem}"
+            ) from problem
+        self.records.ledger.append(
+            Append(
+                stream=self.stream,
+                head=projection.head,
+                events=extension.events,
+                rows=extension.rows,
+                rows_digest=extension.projection.head.rows_digest,
+                bodies={**decision.bodies, **stow.bodies},
+                settles=call.id if staged else None,
+                adopts=decision.adopts,
+                lease=self.lease,
+            )
+        )
+        self.records.remember(self.id, extension.projection)
+        return ToolResult(
+            text=decision.text,
+            data=decision.data,
+            status=decision.status,
+            replayed=False,
+            seq=extension.projection.head.count,
+        )
+
+    def _decision(self, call: _Call, workspace: Workspace) -> tuple[Decision, str, bool]:
+        """The decision on a call, the code of a refusal, and whether something staged is used up by it."""
+        staged = False
+        try:
+            if call.refusal is not None:
+                raise call.refusal
+            assert call.spec is not None
+            need = self._need(call, workspace)
+            gathered, staged = self._gathered(call, need)
+            decision = call.spec.decide(workspace, call.parsed, gathered, call.id)
+            return decision, "", staged
+        except Refusal as refusal:
+            kind, key = call.spec.subject(call.parsed) if call.spec and call.parsed else ("", "")
+            refused = Decision(
+                text=redact(refusal.text).text,
+                data={"code": refusal.code},
+                entity_type=kind,
+                entity_id=key,
+                status="error",
+            )
+            return refused, refusal.code, staged
+
+    def _need(self, call: _Call, workspace: Workspace) -> Need:
+        assert call.spec is not None
+        forbidden = _forbidden(call.spec, workspace)
+        if forbidden is not None:
+            raise forbidden
+        return call.spec.needs(workspace, call.parsed, call.id)
+
+    def _call_record(
+        self, call: _Call, decision: Decision, code: str, stow: Stow, started: float
+    ) -> ev.CallRecorded:
+        spec = call.spec
+        arguments = stow.arguments(call.arguments, always=spec.stows if spec else ())
+        text = stow.text(decision.text, always=bool(spec and spec.stows_result and not code))
+        return ev.CallRecorded(
+            turn_id=call.id.turn,
+            tool_call_id=call.id.call,
+            name=call.name,
+            input_digest=call.digest,
+            arguments=arguments,
+            status=decision.status,
+            code=code,
+            text=text,
+            data=orjson.dumps(dict(decision.data), option=orjson.OPT_SORT_KEYS).decode(),
+            entity_type=decision.entity_type,
+            entity_id=decision.entity_id,
+            duration_ms=round((time.monotonic() - started) * 1000),
+        )
+
+    # -- gathering --------------------------------------------------------------------------------------------
+
+    def _gathered(self, call: _Call, need: Need) -> tuple[Gathered, bool]:
+        boundary = secrets.token_hex(8)
+        if isinstance(need, Bodies):
+            texts, problems = self._texts(need.artifact_ids)
+            return Gathered(
+                boundary=boundary, redactions=call.redactions, texts=texts, problems=problems
+            ), False
+        taken = self._taken(call, need)
+        gathered = Gathered(
+            boundary=boundary,
+            redactions=call.redactions,
+            search=taken.search,
+            page=taken.page,
+            failure=taken.failure,
+        )
+        return gathered, True
+
+    def _texts(self, artifact_ids: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
+        """Bodies of the session's own artifacts, and why those that cannot be trusted cannot."""
+        run = self.run
+        texts: dict[str, str] = {}
+        problems: dict[str, str] = {}
+        for key in artifact_ids:
+            assert run is not None
+            try:
+                texts[key] = self.records.text(run.artifacts[key].content_hash)
+            except IntegrityError as problem:
+                problems[key] = f"Artifact {key}: {problem}."
+            except NotFound:
+                purged = run.artifacts[key].content_hash in self.workspace.purged
+                cause = "was purged" if purged else "is missing from the ledger"
+                problems[key] = f"Artifact {key}: its body {cause}."
+        return texts, problems
+
+    def _taken(self, call: _Call, need: Search | Fetch) -> Taken:
+        """What was staged for this call, or what the world gives now, staged before it is used."""
+        staged = self.records.ledger.staged(call.id)
+        if staged is not None and staged.input_digest == call.digest:
+            return TAKEN.validate_json(staged.receipt)
+        haul: Haul = gather(need, self.sources)
+        receipt = TAKEN.dump_json(haul.taken).decode()
+        self.records.ledger.stage(call.id, input_digest=call.digest, receipt=receipt, bodies=haul.bodies)
+        return haul.taken
+
+
+def redacted_arguments(arguments: dict[str, Any]) -> tuple[dict[str, Any], int]:
+    """The arguments without secrets, and how many were taken out."""
+    count = 0
+
+    def clean(value: Any) -> Any:
+        nonlocal count
+        if isinstance(value, str):
+            redacted = redact(value)
+            count += redacted.count
+            return redacted.text
+        if isinstance(value, list):
+            return [clean(item) for item in value]
+        if isinstance(value, dict):
+            return {key: clean(item) for key, item in value.items()}
+        return value
+
+    return {key: clean(value) for key, value in arguments.items()}, count
+
+
+def _forbidden(spec: ToolSpec, workspace: Workspace) -> Refusal | None:
+    """Why this session may not use the tool, or None when it may."""
+    session = workspace.session
+    assert session is not None
+    if spec.capability not in PROFILES[session.profile]:
+        return Refusal(
+            "not_permitted",
+            f"{spec.name} needs the right to {spec.capability}, which profile "
+            f"'{session.profile}' does not give.",
+        )
+    if spec.root_only and (RESEARCH_LABEL not in session.labels or session.parent):
+        return Refusal(
+            "not_permitted", f"{spec.name} belongs to a root session with the label {RESEARCH_LABEL}."
+        )
+    return None

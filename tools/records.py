@@ -1,0 +1,79 @@
+"""The ledger as sessions see it: folded once, then only by what is new."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from researchdesk.state.errors import NotFound
+from researchdesk.state.ids import session_stream
+from researchdesk.stores.ledger import Ledger
+from researchdesk.stores.replay import Projection, replay
+
+CACHED_SESSIONS = 32
+
+
+def utc_now() -> str:
+    """The time as the ledger writes it: ISO 8601, UTC, microseconds."""
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+class Records:
+    """A ledger with a cache of folded sessions; safe for several threads.
+
+    Appending folds only the new events, and what other processes appended in the meantime.
+    """
+
+    def __init__(self, ledger: Ledger, *, clock: Callable[[], str] = utc_now) -> None:
+        self.ledger = ledger
+        self.now = clock
+        self._cache: OrderedDict[str, Projection] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def projection(self, session_id: str) -> Projection:
+        """The session as it stands in the ledger now.
+
+        Raises:
+            NotFound: there is no such session.
+            LedgerCorrupt: its stream is not what was written.
+        """
+        stream = session_stream(session_id)
+        with self._lock:
+            known = self._cache.get(session_id) or Projection()
+        head = self.ledger.head(stream)
+        if head.count == 0:
+            raise NotFound(f"no session '{session_id}' on this desk")
+        if (head.count, head.hash) == (known.head.count, known.head.hash):
+            return known
+        if head.count < known.head.count:
+            known = Projection()  # the ledger went back, as after a restored backup
+        found = replay(known, self.ledger.read(stream, after=known.head.count))
+        self.remember(session_id, found)
+        return found
+
+    def remember(self, session_id: str, projection: Projection) -> None:
+        """Keep a projection whose events are in the ledger."""
+        with self._lock:
+            known = self._cache.get(session_id)
+            if known is None or known.head.count <= projection.head.count:
+                self._cache[session_id] = projection
+            self._cache.move_to_end(session_id)
+            while len(self._cache) > CACHED_SESSIONS:
+                self._cache.popitem(last=False)
+
+    def forget(self, session_id: str) -> None:
+        """Drop a cached projection, so that the next one is folded from the ledger."""
+        with self._lock:
+            self._cache.pop(session_id, None)
+
+    def text(self, content_hash: str) -> str:
+        """The text of a body.
+
+        Raises:
+            NotFound: it is not in the ledger (any more).
+            IntegrityError: its bytes do not have that hash.
+        """
+        body = self.ledger.body(content_hash)
+        if body is None:
+            raise NotFound(f"the body {content_hash} is not in the ledger")
+        return body.decode()

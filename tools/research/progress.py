@@ -1,0 +1,150 @@
+"""Recording progress: the checklist, bounded steps, and checkpoints that never go back."""
+
+from researchdesk.state import events as ev
+from researchdesk.state.errors import Refusal
+from researchdesk.state.gate import missing_for_report
+from researchdesk.state.ids import CallId
+from researchdesk.state.limits import CHECKPOINTS, STEPS
+from researchdesk.state.run import ResearchRun
+from researchdesk.state.vocabulary import SETTLED, STAGES
+from researchdesk.state.workspace import Workspace
+from researchdesk.tools.research.arguments import Checkpoint, Inspected, RecordStep, UpdateChecklist
+from researchdesk.tools.research.running import open_run, resolve_ids
+from researchdesk.tools.spec import Decision, Gathered
+
+
+def decide_checklist(
+    workspace: Workspace, arguments: UpdateChecklist, gathered: Gathered, call: CallId
+) -> Decision:
+    """Give a checklist item a status."""
+    run = open_run(workspace)
+    item = next((item for item in run.checklist if item.item_id == arguments.item_id), None)
+    if item is None:
+        keys = ", ".join(item.item_id for item in run.checklist)
+        raise Refusal("invalid_arguments", f"item_id: no item '{arguments.item_id}'; this run has {keys}.")
+    if item.status in SETTLED and item.status != arguments.status:
+        raise Refusal("item_settled", f"Item '{item.item_id}' is {item.status} and stays so.")
+    evidence = resolve_ids(run, arguments.evidence_artifact_ids, "evidence_artifact_ids")
+    if arguments.status == "completed" and not evidence:
+        raise Refusal(
+            "no_evidence", "evidence_artifact_ids: a completed item names the artifacts that settle it."
+        )
+    _match_reason(arguments.status, arguments.blocked_reason, needs=("blocked", "skipped"))
+    update = ev.ChecklistUpdated(
+        item_id=item.item_id,
+        status=arguments.status,
+        evidence_artifact_ids=evidence,
+        blocked_reason=arguments.blocked_reason,
+    )
+    others = [i.item_id for i in run.checklist if i.status not in SETTLED and i.item_id != item.item_id]
+    still = others if arguments.status in SETTLED else [*others, item.item_id]
+    return Decision(
+        text=f"Checklist item '{item.item_id}' is {arguments.status}. Open: {', '.join(still) or 'none'}.",
+        events=(update,),
+        data={"item_id": item.item_id, "status": arguments.status, "open": still},
+        entity_type="checklist_item",
+        entity_id=item.item_id,
+    )
+
+
+def _match_reason(status: str, reason: str, *, needs: tuple[str, ...]) -> None:
+    if status in needs and not reason:
+        raise Refusal("no_reason", f"blocked_reason: status {status} needs a reason.")
+    if status not in needs and reason:
+        raise Refusal(
+            "invalid_arguments", f"blocked_reason: status {status} takes no reason; leave it empty."
+        )
+
+
+def decide_step(workspace: Workspace, arguments: RecordStep, gathered: Gathered, call: CallId) -> Decision:
+    """Record a bounded local or web step."""
+    run = open_run(workspace)
+    if run.step_count >= STEPS:
+        raise Refusal("limit_reached", f"The run holds {STEPS} steps and takes no more. Write the report.")
+    _require_contract(arguments)
+    evidence = resolve_ids(run, arguments.evidence_artifact_ids, "evidence_artifact_ids")
+    if arguments.status == "completed" and not evidence:
+        raise Refusal(
+            "no_evidence", "evidence_artifact_ids: a completed step names the artifacts it brought."
+        )
+    _match_reason(arguments.status, arguments.blocked_reason, needs=("blocked",))
+    step = ev.StepRecorded(
+        step=run.step_count + 1,
+        kind=arguments.kind,
+        status=arguments.status,
+        objective=arguments.objective,
+        summary=arguments.summary,
+        roots=tuple(arguments.roots),
+        keywords=tuple(arguments.keywords),
+        ignored_paths=tuple(arguments.ignored_paths),
+        stopping_condition=arguments.stopping_condition,
+        expected_evidence=arguments.expected_evidence,
+        evidence_artifact_ids=evidence,
+        inspected_refs=tuple(_inspected(run, ref) for ref in arguments.inspected_refs),
+        worker_run_ids=tuple(arguments.worker_run_ids),
+        blocked_reason=arguments.blocked_reason,
+    )
+    return Decision(
+        text=f"Recorded step {step.step} ({step.kind}, {step.status}).",
+        events=(step,),
+        data={"step": step.step, "status": step.status},
+        entity_type="research_step",
+        entity_id=str(step.step),
+    )
+
+
+def _require_contract(arguments: RecordStep) -> None:
+    """A step is bounded: where it looked, what ended it and what it was to bring."""
+    needed = {
+        "local_exploration": ("roots", arguments.roots),
+        "web_research": ("keywords", arguments.keywords),
+    }
+    field, value = needed[arguments.kind]
+    if not value:
+        raise Refusal("invalid_arguments", f"{field}: a {arguments.kind} step names at least one.")
+    for name in ("objective", "summary", "stopping_condition", "expected_evidence"):
+        if not getattr(arguments, name):
+            raise Refusal("invalid_arguments", f"{name}: it is empty; a step needs it.")
+
+
+def _inspected(run: ResearchRun, ref: Inspected) -> ev.InspectedRef:
+    if not ref.locator:
+        raise Refusal("invalid_arguments", "inspected_refs: an item has no locator.")
+    source = resolve_ids(run, [ref.source_artifact_id], "inspected_refs")[0] if ref.source_artifact_id else ""
+    return ev.InspectedRef(kind=ref.kind, locator=ref.locator, label=ref.label, source_artifact_id=source)
+
+
+def decide_checkpoint(
+    workspace: Workspace, arguments: Checkpoint, gathered: Gathered, call: CallId
+) -> Decision:
+    """Mark progress; the only way from the knowledge base to the report."""
+    run = open_run(workspace)
+    if run.checkpoint_count >= CHECKPOINTS:
+        raise Refusal("limit_reached", f"The run holds {CHECKPOINTS} checkpoints and takes no more.")
+    if not arguments.summary:
+        raise Refusal("invalid_arguments", "summary: it is empty; say what the round brought.")
+    if arguments.round < run.round:
+        raise Refusal("round_regression", f"round: {arguments.round} is before round {run.round}.")
+    if STAGES.index(arguments.stage) < STAGES.index(run.stage):
+        raise Refusal("stage_regression", f"stage: the run is in {run.stage} and does not go back.")
+    if arguments.stage == "report_writing" and run.stage == "knowledge_base":
+        missing = missing_for_report(run)
+        if missing:
+            raise Refusal("not_ready", "The report cannot be written yet: " + "; ".join(missing) + ".")
+    checkpoint = ev.CheckpointRecorded(
+        round=arguments.round,
+        stage=arguments.stage,
+        status=arguments.status,
+        summary=arguments.summary,
+        open_questions=tuple(arguments.open_questions),
+        next_steps=tuple(arguments.next_steps),
+        artifact_ids=resolve_ids(run, arguments.artifact_ids, "artifact_ids"),
+    )
+    return Decision(
+        text=f"Checkpoint {run.checkpoint_count + 1}: round {arguments.round}, stage {arguments.stage}, "
+        f"{arguments.status}.",
+        events=(checkpoint,),
+        data={"round": arguments.round, "stage": arguments.stage, "status": arguments.status},
+        entity_type="checkpoint",
+        entity_id=str(run.checkpoint_count + 1),
+    )

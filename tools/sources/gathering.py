@@ -1,0 +1,181 @@
+"""Reaching the world for one call: run a search or read a document, redact it, keep bytes and receipt.
+
+This is the only part of a tool call that touches the world. What comes back is redacted before it is stored
+anywhere; where the redactor fired, the raw bytes are not kept and only their hash remains.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import tenacity
+from pydantic import ConfigDict, TypeAdapter
+from pydantic.dataclasses import dataclass as strict_dataclass
+
+from researchdesk.state import events as ev
+from researchdesk.state.ids import content_hash
+from researchdesk.state.limits import ARCHIVED_CHARS, SNIPPET_CHARS
+from researchdesk.state.redaction import redact
+from researchdesk.tools.sources.ports import (
+    Fetched,
+    Fetcher,
+    FetchRefused,
+    Hit,
+    SearchFailed,
+    SearchProvider,
+    Section,
+)
+from researchdesk.tools.spec import Fetch, Page, Search
+
+HEAD_CHARS = 600
+TRIES = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """The search providers and fetchers of one run, in the order in which they are asked."""
+
+    providers: Sequence[SearchProvider] = ()
+    fetchers: Sequence[Fetcher] = ()
+
+
+@strict_dataclass(frozen=True, slots=True, kw_only=True, config=ConfigDict(extra="forbid"))
+class Taken:
+    """What one call gathered, without the bodies; this is the receipt that is staged."""
+
+    search: ev.SearchRecorded | None = None
+    page: Page | None = None
+    failure: tuple[str, str] | None = None
+
+
+TAKEN: TypeAdapter[Taken] = TypeAdapter(Taken)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Haul:
+    """A receipt with the bodies that belong to it, by hash."""
+
+    taken: Taken
+    bodies: dict[str, bytes]
+
+
+def _is_transient(problem: BaseException) -> bool:
+    return isinstance(problem, SearchFailed | FetchRefused) and problem.transient
+
+
+_patiently = tenacity.Retrying(
+    retry=tenacity.retry_if_exception(_is_transient),
+    stop=tenacity.stop_after_attempt(TRIES),
+    wait=tenacity.wait_random_exponential(multiplier=0.2, max=5),
+    reraise=True,
+)
+
+
+def gather(need: Search | Fetch, sources: Sources) -> Haul:
+    """Search or fetch; a failure is part of what comes back, never an exception.
+
+    Transient faults are tried again first; what is returned is final for the call that asked.
+    """
+    try:
+        match need:
+            case Search():
+                return _search(need, sources)
+            case Fetch():
+                return _fetch(need, sources)
+    except (SearchFailed, FetchRefused) as failure:
+        return Haul(taken=Taken(failure=(failure.code, failure.text)), bodies={})
+
+
+def _search(need: Search, sources: Sources) -> Haul:
+    if not sources.providers:
+        raise SearchFailed("search_unavailable", "This run has no corpus to search. Start it with one.")
+    query = redact(need.query).text
+    failure: SearchFailed | None = None
+    for provider in sources.providers:
+        try:
+            outcome = _patiently.copy()(provider.search, query, limit=need.limit)
+        except SearchFailed as problem:
+            failure = problem
+            continue
+        hits = tuple(_found(hit) for hit in outcome.hits[: need.limit])
+        search = ev.SearchRecorded(
+            query=need.query, provider=outcome.provider, hits=hits, total=max(outcome.total, len(hits))
+        )
+        return Haul(taken=Taken(search=search), bodies={})
+    assert failure is not None
+    raise failure
+
+
+def _found(hit: Hit) -> ev.Found:
+    return ev.Found(
+        locator=redact(hit.locator).text,
+        title=redact(hit.title).text if hit.title else None,
+        origin=hit.origin,
+        snippet=redact(hit.snippet[:SNIPPET_CHARS]).text,
+        start=hit.start,
+        score=hit.score,
+    )
+
+
+def _fetch(need: Fetch, sources: Sources) -> Haul:
+    fetcher = next((fetcher for fetcher in sources.fetchers if fetcher.accepts(need.locator)), None)
+    if fetcher is None:
+        kinds = "only the files of the corpus can be read" if sources.fetchers else "no source can be read"
+        raise FetchRefused(
+            "fetch_unsafe", f"'{need.locator[:200]}' is outside what this run may read: {kinds}."
+        )
+    fetched: Fetched = _patiently.copy()(fetcher.fetch, need.locator)
+    if len(fetched.text) > ARCHIVED_CHARS:
+        raise FetchRefused(
+            "fetch_too_large",
+            f"The text has {len(fetched.text):,} characters, the limit is {ARCHIVED_CHARS:,}.",
+        )
+    if not fetched.text.strip():
+        raise FetchRefused("fetch_empty", f"'{fetched.locator[:200]}' holds no text.")
+    return _archived(need, fetched)
+
+
+def _archived(need: Fetch, fetched: Fetched) -> Haul:
+    clean = redact(fetched.text)
+    text = clean.text.encode("utf-8", errors="replace")
+    raw_hash = f"sha256:{hashlib.sha256(fetched.raw).hexdigest()}"
+    bodies = {content_hash(text): text}
+    if not clean.count:
+        bodies[raw_hash] = fetched.raw
+    receipt = ev.Receipt(
+        requested=need.locator,
+        locator=fetched.locator,
+        redirects=fetched.redirects,
+        status=fetched.status,
+        media_type=fetched.media_type,
+        charset=fetched.charset,
+        extractor=fetched.extractor,
+        extractor_version=fetched.extractor_version,
+        fetched_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        raw_hash=raw_hash,
+        raw_bytes=len(fetched.raw),
+        raw_kept=not clean.count,
+        text_hash=content_hash(text),
+        title=redact(fetched.title).text if fetched.title else None,
+        # Offsets into a text that was shortened would point elsewhere.
+        sections=() if clean.count else tuple(_mark(section) for section in fetched.sections),
+        redactions=clean.count,
+        readable=fetched.readable,
+        note=fetched.note,
+    )
+    page = Page(
+        receipt=receipt,
+        canonical=fetched.canonical,
+        domain=fetched.domain,
+        origin=fetched.origin,
+        origin_reason=fetched.origin_reason,
+        content_hash=receipt.text_hash,
+        chars=len(clean.text),
+        head=clean.text[:HEAD_CHARS],
+    )
+    return Haul(taken=Taken(page=page), bodies=bodies)
+
+
+def _mark(section: Section) -> ev.PageMark:
+    return ev.PageMark(title=section.title, start=section.start, end=section.end, page=section.page)

@@ -1,0 +1,155 @@
+"""What a tool is: its name, arguments and rights, and two pure functions that decide what it does.
+
+`needs` says what must be gathered before the decision can be made, `decide` turns that into events and a
+result. Neither touches the world; both may raise `Refusal`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from researchdesk.state import events as ev
+from researchdesk.state.ids import CallId
+from researchdesk.state.vocabulary import CallStatus, Capability
+from researchdesk.state.workspace import Workspace
+
+
+class Arguments(BaseModel):
+    """Base of all argument schemas: every property is required for a model, none may be added."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bodies:
+    """The whole texts of these artifacts are needed, each checked against its hash."""
+
+    artifact_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """A search has to run."""
+
+    query: str
+    limit: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetch:
+    """A document has to be read from the world."""
+
+    locator: str
+
+
+Need = Bodies | Search | Fetch
+NOTHING = Bodies()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A fetched document as the decision sees it: the text is in the blob store under ``content_hash``."""
+
+    receipt: ev.Receipt
+    canonical: str
+    domain: str
+    origin: str
+    origin_reason: str
+    content_hash: str
+    chars: int
+    head: str
+    """The text's first characters."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gathered:
+    """What was gathered for one call; only the part that was needed is filled."""
+
+    boundary: str
+    """A random word for the envelopes of this call's result."""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    redactions: int = 0
+    """Secrets that were taken out of the call's arguments."""
+    problems: Mapping[str, str] = field(default_factory=dict)
+    """Artifacts whose body cannot be trusted, with the reason."""
+    search: ev.SearchRecorded | None = None
+    page: Page | None = None
+    failure: tuple[str, str] | None = None
+    """Code and text of a failed search or fetch."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What a call leads to: events, the text for the model, data for programs, bodies to keep."""
+
+    text: str
+    events: tuple[ev.Event, ...] = ()
+    data: Mapping[str, Any] = field(default_factory=dict)
+    bodies: Mapping[str, bytes] = field(default_factory=dict)
+    adopts: tuple[str, ...] = ()
+    """Staged bodies to keep."""
+    entity_type: str = ""
+    entity_id: str = ""
+    status: CallStatus = "success"
+
+
+def no_subject(arguments: Any) -> tuple[str, str]:
+    """The `subject` of a tool whose refusals concern nothing in particular."""
+    return "", ""
+
+
+def needs_nothing(workspace: Workspace, arguments: Any, call: CallId) -> Need:
+    """The `needs` of a tool that decides from the workspace alone."""
+    return NOTHING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSpec:
+    """One tool.
+
+    ``arguments`` is an `Arguments` class; ``needs`` and ``decide`` get an instance of it.
+    """
+
+    name: str
+    description: str
+    arguments: type[Arguments]
+    capability: Capability
+    decide: Callable[[Workspace, Any, Gathered, CallId], Decision]
+    needs: Callable[[Workspace, Any, CallId], Need] = needs_nothing
+    subject: Callable[[Any], tuple[str, str]] = no_subject
+    """Type and id of what a call is about; it stands in the record of a refused call."""
+    root_only: bool = True
+    """Only a root session with the research label may use it."""
+    stows: tuple[str, ...] = ()
+    """Arguments that always rest in the blob store, so that a purge can remove them."""
+    stows_result: bool = False
+    """The result holds archived text and rests in the blob store for the same reason."""
+
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema of the arguments, without titles; every property is required."""
+        return _without_titles(self.arguments.model_json_schema())
+
+
+def _without_titles(schema: dict[str, Any]) -> dict[str, Any]:
+    definitions = schema.pop("$defs", {})
+    return _inlined(schema, definitions)  # type: ignore[no-any-return]
+
+
+def _inlined(node: Any, definitions: dict[str, Any]) -> Any:
+    """The schema without ``title`` and ``$ref``, which some providers do not take."""
+    if isinstance(node, list):
+        return [_inlined(item, definitions) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if "$ref" in node:
+        target = definitions[str(node["$ref"]).rsplit("/", 1)[-1]]
+        extra = {key: value for key, value in node.items() if key != "$ref"}
+        return _inlined({**target, **extra}, definitions)
+    # A property may be called "title": only a text under that key is the annotation.
+    return {
+        key: _inlined(value, definitions)
+        for key, value in node.items()
+        if not (key == "title" and isinstance(value, str))
+    }

@@ -1,0 +1,339 @@
+"""The facade that opens a desk: its ledger, its sessions, and what is done to whole sessions.
+
+This is the only module that opens databases.
+"""
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from researchdesk.state import events as ev
+from researchdesk.state.errors import NotFound, Unavailable, UsageError
+from researchdesk.state.handoff import handoff_prompt
+from researchdesk.state.ids import session_stream
+from researchdesk.state.names import clean_id
+from researchdesk.state.vocabulary import RESEARCH_LABEL, Profile
+from researchdesk.stores.jsonl import Imported, export_lines
+from researchdesk.stores.ledger import Ledger
+from researchdesk.stores.locks import SessionLock, holder_name
+from researchdesk.stores.sqlite.ledger import SqliteLedger
+from researchdesk.stores.verify import VerifyReport, rebuild, verify
+from researchdesk.tools.bundle import import_file, write_bundle
+from researchdesk.tools.door import Session
+from researchdesk.tools.records import Records, utc_now
+from researchdesk.tools.research.specs import SPECS as RESEARCH
+from researchdesk.tools.sources.corpus import Corpus
+from researchdesk.tools.sources.gathering import Sources
+from researchdesk.tools.sources.ingest import Progress
+from researchdesk.tools.sources.origins import OriginBy
+from researchdesk.tools.sources.specs import SPECS as SOURCES
+from researchdesk.tools.spec import ToolSpec
+
+HOME_VARIABLE = "RESEARCHDESK_HOME"
+DEFAULT_HOME = ".researchdesk"
+SPECS: dict[str, ToolSpec] = {spec.name: spec for spec in (*SOURCES, *RESEARCH)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A prompt that waits in a new session; nobody has sent it."""
+
+    session_id: str
+    draft_id: str
+    prompt: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionSummary:
+    """One line about a session: ``objective`` is empty where no research runs in it."""
+
+    session_id: str
+    objective: str
+    status: str
+    stage: str
+    stop_reason: str
+    sources: int
+    created_at: str
+    updated_at: str
+
+
+class Desk:
+    """An opened home folder.
+
+    Use it as a context manager, or call `close`. Safe for several threads; several processes may open the same
+    folder at the same time.
+    """
+
+    def __init__(self, home: Path, ledger: Ledger, *, clock: Callable[[], str] = utc_now) -> None:
+        self.home = home
+        self.records = Records(ledger, clock=clock)
+        self.specs = SPECS
+
+    @property
+    def ledger(self) -> Ledger:
+        """The store under this desk."""
+        return self.records.ledger
+
+    def session(
+        self,
+        session_id: str,
+        *,
+        labels: Sequence[str] = (RESEARCH_LABEL,),
+        user: str = "",
+        parent: str | None = None,
+        profile: Profile = "explore",
+        sources: Sources | None = None,
+    ) -> Session:
+        """The session of that id; it is opened with the given rights when it is new.
+
+        Args:
+            session_id: letters, digits, ``._:-``, at most 128 characters.
+            labels: the label ``mode:deep_research`` gives a root session the research tools.
+            user: whose session it is; may be empty.
+            parent: the session that this one is a child of; a child gets no research tools.
+            profile: what its tools may do; ``explore`` writes nothing but the ledger.
+            sources: where it may search and read.
+
+        Raises:
+            Refusal: the id has not that form.
+        """
+        clean_id(session_id, "session id")
+        session = Session(id=session_id, records=self.records, specs=self.specs, sources=sources or Sources())
+        if self.ledger.head(session.stream).count == 0:
+            opened = ev.SessionOpened(
+                session_id=session_id, labels=tuple(labels), user=user, parent=parent or "", profile=profile
+            )
+            session.open(opened)
+        return session
+
+    def existing(self, session_id: str = "", *, sources: Sources | None = None) -> Session:
+        """The session of that id, or the one that was written to last.
+
+        Raises:
+            NotFound: there is none; the message lists the newest.
+        """
+        known = [name.partition(":")[2] for name in self.ledger.streams()]
+        if not known:
+            raise NotFound(f"no session in {self.home} yet; start one with `researchdesk run`")
+        if session_id and session_id not in known:
+            raise NotFound(f"no session '{session_id}' in {self.home}; it has {', '.join(known[-5:])}")
+        return Session(
+            id=session_id or self.latest(),
+            records=self.records,
+            specs=self.specs,
+            sources=sources or Sources(),
+        )
+
+    def latest(self) -> str:
+        """The research session that was started last, or else the newest session."""
+        rows = self.ledger.query(
+            "SELECT s.session_id FROM sessions s LEFT JOIN research_runs r USING (session_id) "
+            "ORDER BY r.session_id IS NULL, s.created_at DESC LIMIT 1"
+        )
+        if not rows:
+            raise NotFound(f"no session in {self.home} yet; start one with `researchdesk run`")
+        return str(rows[0]["session_id"])
+
+    def sessions(self) -> list[SessionSummary]:
+        """All sessions, newest first."""
+        rows = self.ledger.query(
+            "SELECT s.session_id, s.created_at, coalesce(r.objective, '') AS objective, "
+            "coalesce(r.status, 'open') AS status, coalesce(r.stage, '') AS stage, "
+            "coalesce(r.stop_reason, '') AS stop_reason, "
+            "(SELECT count(*) FROM sources o WHERE o.session_id = s.session_id) AS sources, "
+            "(SELECT ts FROM events e WHERE e.stream = 'session:' || s.session_id ORDER BY seq DESC LIMIT 1) "
+            "AS updated_at FROM sessions s LEFT JOIN research_runs r USING (session_id) ORDER BY s.created_at DESC"
+        )
+        return [SessionSummary(**row) for row in rows]  # type: ignore[arg-type]
+
+    @contextlib.contextmanager
+    def driving(self, session: Session) -> Iterator[Session]:
+        """Hold the session's lease: the only driver, whose every write is checked against the newest epoch.
+
+        Raises:
+            SessionBusy: another process drives it.
+        """
+        lock = SessionLock(self.home / "locks", session.id)
+        lock.acquire()
+        try:
+            session.lease = self.ledger.take_lease(session.id, holder=holder_name())
+            yield session
+        finally:
+            session.lease = None
+            lock.release()
+
+    def corpus_sources(
+        self, paths: Sequence[str | Path], *, origin_by: OriginBy = "auto", progress: Progress | None = None
+    ) -> Sources:
+        """Local folders and files as the place to search and read; indexed in ``index.sqlite`` of the home folder.
+
+        Raises:
+            UsageError: a path does not exist, or a `corpus.toml` cannot be read.
+        """
+        if not paths:
+            return Sources()
+        corpus = Corpus(paths, index_path=self.home / "index.sqlite", origin_by=origin_by, progress=progress)
+        return Sources(providers=(corpus,), fetchers=(corpus,))
+
+    def handoff(self, session_id: str) -> Draft:
+        """A new, ordinary session with a draft prompt from a completed run; a second call gives the same one.
+
+        Nothing is sent, no model is called and the research session stays as it is.
+
+        Raises:
+            Refusal: ``not_started`` or ``not_completed``.
+        """
+        run = self.existing(session_id).run
+        if run is None:
+            raise UsageError(f"session '{session_id}' holds no research to hand off")
+        prompt = handoff_prompt(session_id, run)
+        target = Session(id=f"{session_id[:120]}-next", records=self.records, specs=self.specs)
+        drafted = ev.HandoffDrafted(draft_id=f"draft_{target.id}", from_session=session_id, prompt=prompt)
+        target.open(ev.SessionOpened(session_id=target.id, profile="desk", continues=session_id), drafted)
+        draft = target.workspace.draft
+        if draft is None or draft.from_session != session_id:
+            raise UsageError(f"session '{target.id}' exists and is not the continuation of '{session_id}'")
+        return Draft(session_id=target.id, draft_id=draft.draft_id, prompt=draft.prompt)
+
+    def verify(self, session_id: str = "") -> VerifyReport:
+        """Check every byte of one session, or of the whole desk."""
+        streams = [session_stream(self.existing(session_id).id)] if session_id else None
+        return verify(self.ledger, streams=streams)
+
+    def rebuild(self, session_id: str) -> int:
+        """Write a session's relational rows anew from its events; returns their number."""
+        return rebuild(self.ledger, session_stream(self.existing(session_id).id))
+
+    def export(self, session_id: str, path: str | Path) -> Path:
+        """Write a session to a file: ``.jsonl`` for the events and bodies alone, else a bundle (zip)."""
+        target = Path(path)
+        stream = session_stream(self.existing(session_id).id)
+        with _whole_file(target) as partial:
+            if target.suffix == ".jsonl":
+                with partial.open("wb") as file:
+                    file.writelines(export_lines(self.ledger, stream))
+            else:
+                write_bundle(self.ledger, stream, partial)
+        return target
+
+    def import_session(self, path: str | Path) -> Imported:
+        """Take an exported session into this desk, whole or not at all.
+
+        Raises:
+            NotFound: there is no such file.
+            LedgerCorrupt: it is no whole export; the message names the line.
+            UsageError: the desk holds another session under its name.
+        """
+        source = Path(path)
+        if not source.is_file():
+            raise NotFound(f"no file {source}")
+        return import_file(self.ledger, source)
+
+    def purge(self, session_id: str, artifact_ids: Sequence[str] = (), *, actor: str, reason: str) -> int:
+        """Remove bodies for good: of the named artifacts, or of all; their hashes stay. Returns how many went.
+
+        Removed are the artifact's text and raw bytes and the recorded arguments and results that repeat them.
+        Found snippets in search records stay, they are part of the events.
+
+        Raises:
+            NotFound: no such artifact.
+        """
+        session = self.existing(session_id)
+        keys = tuple(artifact_ids) or tuple(session.run.artifacts if session.run else ())
+        removed = 0
+        for key in keys:
+            hashes = self._purgeable(session, key)
+            shared = self._used_elsewhere(session, hashes)
+            if hashes:
+                purged = ev.ArtifactPurged(artifact_id=key, hashes=hashes, actor=actor, reason=reason)
+                drops = tuple(h for h in hashes if h not in shared)
+                session.record_decided(lambda workspace, event=purged: (event,), drops=drops)  # type: ignore[misc]
+                removed += len(drops)
+        return removed
+
+    def _purgeable(self, session: Session, artifact_id: str) -> tuple[str, ...]:
+        workspace = session.workspace
+        artifact = workspace.run.artifacts.get(artifact_id) if workspace.run else None
+        if artifact is None:
+            raise NotFound(f"no artifact '{artifact_id}' in session '{session.id}'")
+        hashes = [artifact.content_hash]
+        source_id = workspace.run.source_by_artifact.get(artifact_id) if workspace.run else None
+        if workspace.run and source_id and (receipt := workspace.run.sources[source_id].receipt):
+            hashes.append(receipt.raw_hash)
+        hashes += self._repeating(session, artifact_id, source_id or "")
+        return tuple(key for key in dict.fromkeys(hashes) if key and key not in workspace.purged)
+
+    def _repeating(self, session: Session, artifact_id: str, source_id: str) -> list[str]:
+        """Blobs of recorded calls that repeat an artifact's text: what was read of it."""
+        rows = self.ledger.query(
+            "SELECT result_hash FROM tool_calls WHERE session_id = ? AND result_hash <> '' AND "
+            "((entity_type = 'artifact' AND entity_id = ?) OR (entity_type = 'source' AND entity_id = ?))",
+            (session.id, artifact_id, source_id),
+        )
+        return [str(row["result_hash"]) for row in rows]
+
+    def _used_elsewhere(self, session: Session, hashes: Sequence[str]) -> set[str]:
+        """Hashes that other sessions or other artifacts still stand on; their bodies stay for those."""
+        found: set[str] = set()
+        for key in hashes:
+            rows = self.ledger.query(
+                "SELECT (SELECT count(*) FROM artifacts WHERE content_hash = ?1 AND session_id <> ?2) + "
+                "(SELECT count(*) FROM receipts WHERE raw_hash = ?1 AND session_id <> ?2) + "
+                "(SELECT count(*) FROM tool_calls WHERE (result_hash = ?1 OR instr(arguments, ?1)) "
+                "AND session_id <> ?2) AS n",
+                (key, session.id),
+            )
+            if int(str(rows[0]["n"])):
+                found.add(key)
+        return found
+
+    def close(self) -> None:
+        """Release the ledger."""
+        self.ledger.close()
+
+    def __enter__(self) -> "Desk":
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self.close()
+
+
+@contextlib.contextmanager
+def _whole_file(target: Path) -> Iterator[Path]:
+    """A path to write to that becomes ``target`` only when the writing succeeded."""
+    partial = target.with_name(f".{target.name}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        yield partial
+        partial.replace(target)
+    except OSError as problem:
+        raise Unavailable(f"cannot write {target}: {problem.strerror or problem}") from None
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def default_home() -> Path:
+    """``$RESEARCHDESK_HOME``, else ``./.researchdesk``."""
+    return Path(os.environ.get(HOME_VARIABLE) or DEFAULT_HOME)
+
+
+def open_desk(home: str | Path | None = None, *, clock: Callable[[], str] = utc_now) -> Desk:
+    """Open a home folder, and make and migrate it where needed.
+
+    Args:
+        home: the folder; by default ``$RESEARCHDESK_HOME``, else ``./.researchdesk``.
+
+    Raises:
+        Unavailable: the folder cannot be made or written, or a newer version wrote it.
+        LedgerCorrupt: its ledger file is damaged.
+    """
+    if isinstance(home, str) and home.startswith(("postgresql://", "postgres://")):
+        raise UsageError("a PostgreSQL desk is not supported by this version; give a folder")
+    folder = Path(home) if home is not None else default_home()
+    try:
+        (folder / "locks").mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise Unavailable(f"cannot make the home folder {folder}: {problem.strerror}") from None
+    return Desk(folder, SqliteLedger(folder / "ledger.sqlite"), clock=clock)
