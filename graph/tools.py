@@ -1,5 +1,7 @@
 """The tools as LangChain tools, for a user's own agent or a notebook; each call goes through the one door."""
 
+import hashlib
+import re
 from typing import Any
 
 from langchain_core.messages import AIMessage
@@ -11,6 +13,8 @@ from researchdesk.tools.door import Session
 from researchdesk.tools.sources.gathering import Sources
 from researchdesk.tools.spec import ToolSpec
 from researchdesk.tools.workspace import Desk
+
+_USABLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 
 
 def create_research_tools(
@@ -31,8 +35,7 @@ def create_research_tools(
 def _as_tool(spec: ToolSpec, desk: Desk, session_id: str | None, sources: Sources) -> BaseTool:
     def call(runtime: ToolRuntime = None, **arguments: Any) -> str:  # type: ignore[assignment]
         session = desk.session(session_id or _thread_of(runtime), sources=sources)
-        turn, call_id = _identity(session, runtime)
-        result = session.call(spec.name, arguments, tool_call_id=call_id, turn_id="" if not turn else "")
+        result = session.call(spec.name, arguments, tool_call_id=_identity(session, runtime))
         if result.status == "error":
             raise ToolException(result.text)
         return result.text
@@ -53,15 +56,21 @@ def _thread_of(runtime: ToolRuntime | None) -> str:
     return str(info.thread_id)
 
 
-def _identity(session: Session, runtime: ToolRuntime | None) -> tuple[str, str]:
-    """The message and the call that this is; outside a graph each call is a new one."""
+def _identity(session: Session, runtime: ToolRuntime | None) -> str:
+    """One id for the message and the call in it, since providers repeat call ids; outside a graph each call is new."""
     if runtime is None or not runtime.tool_call_id:
-        return "", f"caller:{session.workspace.seq}"
+        return f"caller:{session.workspace.seq}"
     call_id = str(runtime.tool_call_id)
-    for message in reversed(_messages(runtime)):
-        if isinstance(message, AIMessage) and any(call["id"] == call_id for call in message.tool_calls):
-            return str(message.id or ""), call_id
-    return "", call_id
+    holds = (m for m in reversed(_messages(runtime)) if isinstance(m, AIMessage) and _holds(m, call_id))
+    message = next(holds, None)
+    joined = f"{message.id}:{call_id}" if message is not None and message.id else call_id
+    if _USABLE.fullmatch(joined):
+        return joined
+    return f"call:{hashlib.sha256(joined.encode()).hexdigest()[:32]}"
+
+
+def _holds(message: AIMessage, call_id: str) -> bool:
+    return any(call["id"] == call_id for call in message.tool_calls)
 
 
 def _messages(runtime: ToolRuntime) -> list[Any]:

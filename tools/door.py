@@ -18,6 +18,7 @@ from researchdesk.state import events as ev
 from researchdesk.state.cleaning import clean_arguments
 from researchdesk.state.errors import Conflict, IntegrityError, NotFound, Refusal
 from researchdesk.state.ids import CallId, session_stream
+from researchdesk.state.names import clean_id
 from researchdesk.state.redaction import redact
 from researchdesk.state.run import ResearchRun
 from researchdesk.state.stowing import Stow, unstow
@@ -122,6 +123,7 @@ class Session:
             The result; a refusal comes back as a result with status ``error`` and its code in ``data``.
 
         Raises:
+            Refusal: the tool-call id has no usable form.
             Conflict: this identity was used before with another tool or other arguments.
             LeaseLost, Unavailable, LedgerCorrupt, IntegrityError: nothing was recorded.
         """
@@ -233,7 +235,7 @@ class Session:
         self, name: str, arguments: Mapping[str, Any], *, tool_call_id: str, turn_id: str
     ) -> _Call:
         """Clean and redact the arguments, then check them against the tool's schema."""
-        identity = CallId(session=self.id, turn=turn_id, call=tool_call_id)
+        identity = CallId(session=self.id, turn=turn_id, call=clean_id(tool_call_id, "tool_call_id"))
         try:
             cleaned = clean_arguments(dict(arguments)).value
         except Refusal as unreadable:

@@ -218,7 +218,7 @@ def _parents(run: ResearchRun, arguments: SaveArtifact, cited: tuple[str, ...]) 
     if not keys:
         raise Refusal(
             "no_source_reference",
-            f"A {arguments.role} has to name the archived sources it draws on in source_artifact_ids. "
+            f"Role {arguments.role} has to name the archived sources it draws on in source_artifact_ids. "
             f"This run has {len(run.sources)} sources.",
         )
     return tuple(dict.fromkeys(keys))
