@@ -13,7 +13,8 @@ from researchdesk.graph.offline.terms import Vocabulary, words
 
 PASSAGES = 14
 TERMS = 10
-COMMON_WORDS = """additional allow applicable application apply appropriate available based better case cases change check common
+COMMON_WORDS = """
+    additional allow applicable application apply appropriate available based better case cases change check common
     consider contain content create data default define defined describe described detail different document
     documentation ensure example examples following follow follows form function guide guidance help high however
     http https html img href include including includes information level list long low main md method name note

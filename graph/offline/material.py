@@ -7,7 +7,7 @@ from functools import cached_property
 from researchdesk.graph.offline.compare import Comparison, Evidence, compare, is_echo, opposed
 from researchdesk.graph.offline.feedback import deal
 from researchdesk.graph.offline.gathering import Folders, folder_parts
-from researchdesk.graph.offline.passages import Sentence, clean
+from researchdesk.graph.offline.passages import Sentence, clean, looks_like_code
 from researchdesk.graph.offline.question import Question
 from researchdesk.graph.offline.quotes import parse_quotes
 from researchdesk.graph.offline.sentences import NORMATIVE, says_again, score
@@ -42,7 +42,8 @@ class Material:
             source = self.sources.get(quote.source_id)
             if source is None:
                 continue
-            sentence = Sentence(quote.text, 0, len(quote.text), quote.heading, "prose")
+            kind = "code" if looks_like_code(quote.text) else "prose"
+            sentence = Sentence(quote.text, 0, len(quote.text), quote.heading, kind)
             scored = score(sentence, self.question, rarity=rarity)
             found[(quote.source_id, quote.text)] = Evidence(
                 quote.text,
@@ -95,12 +96,15 @@ class Material:
     def worthy(self) -> list[Evidence]:
         """Evidence that keeps up with the best of it, in its score and in what it is about."""
         top = max((one.score for one in self.evidence), default=0.0)
-        focused = min(WORTH, WORTH * max((one.focus for one in self.evidence), default=0.0))
         return [
             one
             for one in self.evidence
-            if one.score >= WORTH * top and (one.focus >= focused or one.score >= OUTSTANDING * top)
+            if one.score >= WORTH * top and (self.is_focused(one) or one.score >= OUTSTANDING * top)
         ]
+
+    def is_focused(self, one: Evidence) -> bool:
+        """True where a quote holds half of what the question is about, or of what the best quote holds of it."""
+        return one.focus >= min(WORTH, WORTH * max((other.focus for other in self.evidence), default=0.0))
 
     @cached_property
     def alike(self) -> dict[Evidence, list[str]]:
@@ -118,7 +122,8 @@ class Material:
         """What may open the report: sentences that tell compared values, then the best one of each source."""
         asked = self.comparisons[:1]
         compared = [told.evidence for one in asked for told in one.told if told.evidence in left]
-        return list(dict.fromkeys([*compared, *firsts(left)]))
+        best = firsts([one for one in left if self.is_focused(one)] or left)
+        return list(dict.fromkeys([*compared, *best]))
 
     @cached_property
     def missing(self) -> list[str]:

@@ -17,7 +17,7 @@ UNDERLINE = re.compile(r"^([=\-~^\"'*+#`])\1{2,}\s*$")
 LIST_MARK = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)]|[a-z][.)]|>)\s+(?:\[[ xX]\]\s+)?")
 FENCE = re.compile(r"^\s*(```|~~~)")
 RULE_ROW = re.compile(r"^[\s|:+=\-]+$")
-DIRECTIVE = re.compile(r"^\s*(\.\. |:[a-z]+:|<!--|\[[^\]]+\]:\s)")
+DIRECTIVE = re.compile(r"^\s*(\.\. |:[a-z-]+:(?=\s|$)|\[[^\]]+\]:\s)")
 TAG = re.compile(r"</?[a-zA-Z][^<>]{0,300}>|<!--.*?-->", re.DOTALL)
 EDGE = re.compile(r"(?:[\s|]|</?[a-zA-Z][^<>]{0,300}>)+")
 ATTRIBUTES = re.compile(r"\{[:#.][^{}]*\}")
@@ -97,6 +97,7 @@ class BlockReader:
         self.levels: list[tuple[int, str]] = []
         self.underlines: list[str] = []
         self.fence = ""
+        self.comment = False
 
     @property
     def heading(self) -> str:
@@ -108,7 +109,10 @@ class BlockReader:
         self.open, self.first_line = None, ""
 
     def read(self, line: str, start: int, end: int) -> Iterator[tuple[str, int, int, str]]:
-        if FENCE.match(line):
+        if self.comment or "<!--" in line:
+            yield from self.flush()
+            self.comment = line.rfind("-->") < line.rfind("<!--") if "<!--" in line else "-->" not in line
+        elif FENCE.match(line):
             yield from self.flush()
             self.fence = "" if self.fence else "```"
         elif self.fence:
@@ -191,7 +195,7 @@ def row_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
 def looks_like_code(block: str) -> bool:
     """True where marks of code outnumber what prose has."""
     marks = sum(block.count(mark) for mark in "{};=<>()[]_/\\")
-    return marks > 0.12 * max(len(block), 1) and "](" not in block
+    return marks > 0.08 * max(len(block), 1) and "](" not in block
 
 
 def prose_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -45,8 +45,7 @@ FRAMES: tuple[tuple[str, str], ...] = (
     ),
     ("benefit advantage strength", "benefit|advantage|improv|strength|increase|reduce"),
     ("many much number count", "\\d"),
-    ("long duration timeout lifetime expire session age", "second|minute|hour|day|week|month|year|expir"),
-    ("store keep save", "store|stored|storage|sav|hash|encrypt|keep"),
+    ("long duration timeout lifetime expire", "second|minute|hour|day|week|month|year|expir"),
     ("fail error wrong happen", "error|fail|throw|raise|exception|reject"),
 )
 """Words that frame a question, and what an answer to it then says: patterns over folded English text."""
@@ -156,7 +155,9 @@ def units_of(text: str, vocabulary: Vocabulary) -> frozenset[str]:
     for at, word in enumerate(asked[:-2]):
         if word == "how" and asked[at + 1] in {"many", "much", "few"}:
             units |= {vocabulary.term(one) for one in asked[at + 2 : at + 7] if vocabulary.term(one)}
-    quantified = units or {"how", "minimum", "maximum", "what", "which", "default"} & set(asked)
+    if units:
+        return frozenset(units)
+    quantified = {"how", "minimum", "maximum", "what", "which", "default"} & set(asked)
     for names, told in QUANTITIES:
         if quantified and stems & stems_of(names, vocabulary):
             units |= stems_of(told, vocabulary)

@@ -13,8 +13,8 @@ from researchdesk.graph.offline.values import has_number, values
 
 NORMATIVE = re.compile(
     r"\b(?:shall|should|must|may not|required?|requires|recommend(?:ed|s)?|avoid|never|do not|don't|ensure|verify"
-    r"|prefer|no longer|deprecated|prohibited|forbidden|not allowed|is restricted|soll(?:te|en|ten)?|muss|müssen|darf|doit"
-    r"|doivent|debe|deben|deve|devono|devem|moet(?:en)?)\b|должн|следует|必须|应当|應|不得|べき|なければ|해야",
+    r"|prefer|no longer|deprecated|prohibited|forbidden|not allowed|is restricted|soll(?:te|en|ten)?|muss|müssen"
+    r"|darf|doit|doivent|debe|deben|deve|devono|devem|moet(?:en)?)\b|должн|следует|必须|应当|應|不得|べき|なければ|해야",
     re.IGNORECASE,
 )
 AGAINST = re.compile(
@@ -87,7 +87,9 @@ def share(question: Question, terms: Iterable[str], held: set[str], rarity: Rari
 def focus_share(question: Question, own: set[str], above: set[str]) -> float:
     """How much of what the question is about is there; one missing word may be replaced by a learned one."""
     held = sum(term in own or term in above for term in question.focus)
-    replaced = held < len(question.focus) and bool((own | above) & set(question.learned[:6]))
+    replaced = held < len(question.focus) and bool(
+        (own | above) & (set(question.learned[:6]) - question.units)
+    )
     return (held + 0.75 * replaced) / max(len(question.focus), 1)
 
 
@@ -95,7 +97,7 @@ def fitness(sentence: Sentence) -> float:
     """Less than 1 for what does not read as a statement: crumbs, questions, lead-ins, code."""
     text = sentence.clean
     unspaced = not text.isascii() and " " not in text
-    if len(text) < (8 if unspaced else 25):
+    if len(text) < (8 if unspaced else 25) or (not unspaced and len(text.split()) < 3):
         return 0.4
     if text.endswith(("?", "？")) or text.endswith(":"):
         return 0.7

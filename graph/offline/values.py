@@ -28,6 +28,7 @@ REFERENCE = re.compile(
     re.IGNORECASE,
 )
 EXAMPLE = re.compile(r"\b(?:e\.g\.?|for example|for instance|such as|example)\b", re.IGNORECASE)
+EXAMPLES = re.compile(r"\((?:e\.g|i\.e|for example|for instance|such as|like)\b[^()]*\)", re.IGNORECASE)
 CONDITION = re.compile(r"^\s*(?:if|when|where|in case|provided)\b", re.IGNORECASE)
 LEAST = re.compile(
     r"at least|minimum|no less|not less|no fewer|no shorter|≥|>=|greater than|more than or|or more|or longer"
@@ -69,6 +70,7 @@ class Value:
 def values(sentence: str, *, vocabulary: Vocabulary) -> list[Value]:
     """The values of a cleaned sentence, without examples, conditions, references and years."""
     found: list[Value] = []
+    sentence = EXAMPLES.sub(" ", sentence)
     for clause, cut in clauses(sentence):
         if EXAMPLE.search(clause) or (CONDITION.match(clause) and cut == ","):
             continue
@@ -125,7 +127,8 @@ def unit_of(before: str, after: str, vocabulary: Vocabulary) -> tuple[str, str]:
     named = re.search(r"([^\W\d_]+)\s*(?:≥|>=|≤|<=|=|:|\bis\b|\bof\b)\s*(?:at (?:least|most))?\s*$", before)
     if named and (term := vocabulary.term(named[1].lower())):
         return term, ""
-    return "", ""
+    spoken = [word for word in words(before) if word in KNOWN_UNITS or word.removesuffix("s") in KNOWN_UNITS]
+    return (vocabulary.term(spoken[-1]), "") if spoken and not taken else ("", "")
 
 
 def bound_of(before: str, after: str, clause: str) -> str:
