@@ -8,7 +8,9 @@ from researchdesk.tools.sources.extracted import Parsed, clean
 from researchdesk.tools.sources.markup import markdown_headings, sections_of
 
 EXTRACTOR = "trafilatura"
-_MAX_MAIN_TEXT = 5_000_000  # larger pages would take minutes
+# What is larger goes the plain way: finding the main text would take minutes (lists, tables and inline marks cost the square).
+_MAX_ELEMENTS = 60_000
+_MAX_LISTS = 3_000
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.\-]{2,40})", re.IGNORECASE)
 _XML_CHARSET = re.compile(rb"<\?xml[^>]{0,200}encoding\s*=\s*[\"']([A-Za-z0-9_:.\-]{2,40})", re.IGNORECASE)
 _XML_HEAD = re.compile(r"^\s*<\?xml[^>]*\?>")
@@ -68,7 +70,7 @@ def parse_html(page: str) -> Parsed:
     markup = _XML_HEAD.sub("", page)
     tree = _tree(markup)
     everything = _all_text(tree)
-    main = clean(_main_text(markup))
+    main = clean(_main_text(markup)) if _is_moderate(tree) else ""
     text = main if len(main) >= 200 or len(main) * 3 >= len(everything) else everything
     headings = list(markdown_headings(text))
     return Parsed(text=text, title=_title(tree), sections=sections_of(headings, length=len(text)))
@@ -77,13 +79,16 @@ def parse_html(page: str) -> Parsed:
 def _main_text(markup: str) -> str:
     import trafilatura
 
-    if len(markup) > _MAX_MAIN_TEXT:
-        return ""
     try:
         found = trafilatura.extract(markup, output_format="markdown", include_tables=True, favor_recall=True)
     except Exception:  # a parser fault on hostile markup: all of the page's text is still to be had
         return ""
     return found or ""
+
+
+def _is_moderate(tree: Any) -> bool:
+    lists = sum(1 for _ in tree.iter("ul", "ol", "dl", "table"))
+    return lists <= _MAX_LISTS and sum(1 for _ in tree.iter()) <= _MAX_ELEMENTS
 
 
 def _tree(markup: str) -> Any:

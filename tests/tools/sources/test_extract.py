@@ -1,5 +1,6 @@
 """Extraction: what text, title and sections each format gives, and what is refused."""
 
+import contextlib
 import io
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
@@ -42,6 +43,9 @@ def test_markdown_is_kept_as_it_is_with_title_and_sections() -> None:
     [
         ("## 5 <a name='x'></a>Requirements & _rules_ {#id}\n", "a.md", "5 Requirements & _rules_"),
         ("# [Linked](https://nist.gov) ![icon](a.png) &mdash; **bold**\n", "a.md", "Linked — bold"),
+        ("### Closed ### \n", "a.md", "Closed"),
+        ("# C#\n", "a.md", "C#"),
+        ("#hashtag\n# #\n#\n", "a.md", None),
         ("Title of it\n===========\ntext", "a.rst", "Title of it"),
         ("no heading at all", "a.md", None),
         ("# a comment\nx = 1\n", "a.py", None),
@@ -201,3 +205,23 @@ def test_any_bytes_give_a_text_or_a_typed_refusal(raw: bytes, name: str) -> None
     found.text.encode()
     for section in found.sections:
         assert 0 <= section.start <= section.end <= len(found.text)
+
+
+@pytest.mark.parametrize(
+    ("raw", "name"),
+    [
+        (b"# " + b" " * 1_000_000 + b"x", "spaces.md"),
+        (b"# " + b"[" * 1_000_000, "brackets.md"),
+        (b"---\ntitle:" + b" " * 19_000 + b"x\n---\n" * 9_000, "front.md"),
+        (b"<!-- -->" * 200_000, "comments"),
+        (b"<ul><li>a</ul>" * 20_000, "lists.html"),
+        (b"<table><tr><td>" * 20_000, "tables.html"),
+        (b"<b>" * 100_000 + b"x", "deep.html"),
+        (b"[" * 500_000, "deep.ipynb"),
+        (b"a\n=\n" * 100_000, "titles.rst"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_hostile_document_never_takes_more_than_linear_time(raw: bytes, name: str) -> None:
+    with contextlib.suppress(FetchRefused):
+        extract(raw, name=name)
