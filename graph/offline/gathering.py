@@ -51,23 +51,30 @@ def folder_parts(locator: str) -> list[str]:
 
 def next_searches(view: View, question: Question) -> list[Call]:
     """Searches that are still worth a call: the plain question, its parts, then with learned words."""
-    asked = {search.query for search in view.searches}
-    asked |= {str(result.arguments.get("query", "")) for result in view.failed("search_sources")}
+    failed = {folded(str(result.arguments.get("query", ""))) for result in view.failed("search_sources")}
+    asked = {folded(search.query) for search in view.searches} | failed
     plain = plain_queries(view.objective, question)
-    missing = [query for query in plain if query not in asked]
+    if (failed and not failed & {folded(query) for query in plain}) or (view.steps and not view.sources):
+        return []
+    missing = [query for query in plain if folded(query) not in asked]
     if missing:
         return [search(query, limit=HITS) for query in missing]
     if len(asked) == len(plain):
         widened = widened_query(view, question) if view.found else fallback_query(question)
-        if widened and widened not in asked:
+        if widened and folded(widened) not in asked:
             return [search(widened, limit=HITS)]
     return []
+
+
+def folded(query: str) -> str:
+    """A query as the record of searches compares it."""
+    return " ".join(query.casefold().split())
 
 
 def plain_queries(objective: str, question: Question) -> list[str]:
     """The objective, and each of its questions where it holds several; long ones by their words alone."""
     parts = [part.strip() for part in QUESTION_END.split(objective) if len(part.split()) >= 3]
-    queries = [objective, *(parts[:4] if len(parts) > 1 else [])]
+    queries = [" ".join(objective.split()), *(parts[:4] if len(parts) > 1 else [])]
     return list(dict.fromkeys(shorten(query, question) for query in queries))
 
 

@@ -156,25 +156,25 @@ def writing(view: View, question: Question) -> list[Call]:
     sources = [source.artifact_id for source in material.cited]
     if not sources:
         return []
-    calls = settle(view)
     failed = {str(result.arguments.get("role")) for result in view.failed(SAVE)}
+    if failed & {"report", "handoff"} or view.failed("deep_research_complete"):
+        return []  # all that comes before them was tried
+    calls = settle(view)
     if not view.outline_artifact_id and "outline" not in failed:
         calls.append(save("outline", "Outline", outline_text(material), summary="Sections.", sources=sources))
     sections = section_calls(view, material, sources)
     if calls or sections:
         return [*calls, *sections]
-    if not view.report_artifact_id and "report" not in failed:
+    if not view.report_artifact_id:
         calls.append(
             save("report", view.objective, "", summary="Assembled from the sections.", sources=sources)
         )
-    if not view.handoff_artifact_id and "handoff" not in failed:
+    if not view.handoff_artifact_id:
         text = handoff_text(material)
         calls.append(
             save("handoff", "Handoff", text, summary="What to decide, ask and check.", sources=sources)
         )
-    if calls or view.failed("deep_research_complete"):
-        return calls
-    return [ending(view, material)] if view.report_artifact_id and view.handoff_artifact_id else []
+    return calls or [ending(view, material)]
 
 
 def section_calls(view: View, material: Material, sources: list[str]) -> list[Call]:
