@@ -8,7 +8,7 @@ from researchdesk.tools.sources.extracted import Parsed, clean
 from researchdesk.tools.sources.markup import markdown_headings, sections_of
 
 EXTRACTOR = "trafilatura"
-# What is larger goes the plain way: finding the main text would take minutes (lists, tables and inline marks cost the square).
+# What is larger goes the plain way: lists, tables and inline marks cost the square of their number.
 _MAX_ELEMENTS = 60_000
 _MAX_LISTS = 3_000
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.\-]{2,40})", re.IGNORECASE)
