@@ -74,13 +74,13 @@ def speaking(view: View) -> list[Note]:
 
 
 def closing(view: View) -> list[Call]:
-    """The step's record, the checklist and the checkpoint that opens the report; each tried once more if refused."""
+    """The step's record, the checklist and the checkpoint that opens the report; what is refused is given up."""
     refused = view.failed("deep_research_checkpoint")
     calls = record(view) if not view.steps and not view.failed("deep_research_record_step") else []
     calls += settle(view)
     if not view.sources:
         return calls
-    if refused and not calls:
+    if refused and (not calls or view.failed("deep_research_update_checklist")):
         return []
     notes = [note.artifact_id for note in speaking(view)]
     calls.append(
@@ -159,22 +159,19 @@ def writing(view: View, question: Question) -> list[Call]:
     failed = {str(result.arguments.get("role")) for result in view.failed(SAVE)}
     if failed & {"report", "handoff"} or view.failed("deep_research_complete"):
         return []  # all that comes before them was tried
-    calls = settle(view)
-    if not view.outline_artifact_id and "outline" not in failed:
-        calls.append(save("outline", "Outline", outline_text(material), summary="Sections.", sources=sources))
     sections = section_calls(view, material, sources)
-    if calls or sections:
-        return [*calls, *sections]
+    if sections:
+        missing = not view.outline_artifact_id and "outline" not in failed
+        text = outline_text(material)
+        outline = save("outline", "Outline", text, summary="The sections and their basis.", sources=sources)
+        return [*([outline] if missing else []), *sections]
+    calls = []
     if not view.report_artifact_id:
-        calls.append(
-            save("report", view.objective, "", summary="Assembled from the sections.", sources=sources)
-        )
+        calls.append(save("report", view.objective, "", summary="Made of the sections.", sources=sources))
     if not view.handoff_artifact_id:
         text = handoff_text(material)
-        calls.append(
-            save("handoff", "Handoff", text, summary="What to decide, ask and check.", sources=sources)
-        )
-    return calls or [ending(view, material)]
+        calls.append(save("handoff", "Handoff", text, summary="To decide, ask and check.", sources=sources))
+    return calls or [*settle(view), ending(view, material)]
 
 
 def section_calls(view: View, material: Material, sources: list[str]) -> list[Call]:
