@@ -14,7 +14,7 @@ from researchdesk.graph.offline.view import Found, View
 TARGETS = {"quick": 10, "standard": 15, "deep": 25}
 LEAST_SOURCES = 10
 """Fewer documents showed only one side where publishers differ."""
-HITS = 40
+HITS = 50
 LONGEST_QUERY = 400
 QUESTION_END = re.compile(r"(?<=[?？])\s*|(?<=[.。;；])\s+")
 
@@ -41,11 +41,15 @@ class Folders:
         return hit.origin, parts[self.depth] if len(parts) > self.depth else ""
 
 
+def is_web(locator: str) -> bool:
+    return urlsplit(locator).scheme in {"http", "https"}
+
+
 def folder_parts(locator: str) -> list[str]:
     """Site and folders of a locator, without the document's own name."""
-    address = urlsplit(locator)
-    if address.scheme in {"http", "https"}:
-        return [address.netloc]
+    if is_web(locator):
+        return [urlsplit(locator).netloc]
+    locator = locator.removeprefix("file:")
     return [part for part in locator.replace("\\", "/").split("/")[:-1] if part]
 
 

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from researchdesk.graph.offline.compare import Comparison, Evidence, compare, is_echo, opposed
 from researchdesk.graph.offline.feedback import deal
-from researchdesk.graph.offline.gathering import Folders, folder_parts
+from researchdesk.graph.offline.gathering import Folders, folder_parts, is_web
 from researchdesk.graph.offline.passages import Sentence, clean, looks_like_code
 from researchdesk.graph.offline.question import Question
 from researchdesk.graph.offline.quotes import parse_quotes
@@ -63,7 +63,7 @@ class Material:
         names = {}
         for source in self.view.sources:
             place = (
-                "" if "://" in source.locator else "/".join(folder_parts(source.locator)[folders.depth :][:2])
+                "" if is_web(source.locator) else "/".join(folder_parts(source.locator)[folders.depth :][:2])
             )
             names[source.source_id] = f"{title_of(source)} ({place})" if place else title_of(source)
         return names

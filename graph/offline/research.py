@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 from researchdesk.graph.offline.calls import Call, checklist, checkpoint, complete, save, step
-from researchdesk.graph.offline.gathering import folder_parts, next_archives, next_searches
+from researchdesk.graph.offline.gathering import folder_parts, is_web, next_archives, next_searches
 from researchdesk.graph.offline.material import Material
 from researchdesk.graph.offline.noting import failed_twice, next_notes, next_reads, waiting_sources
 from researchdesk.graph.offline.question import Question, read_question
@@ -98,11 +98,11 @@ def closing(view: View) -> list[Call]:
 def record(view: View) -> list[Call]:
     """The one step of this run: where it looked, with which words, and what it brought."""
     notes = [note.artifact_id for note in speaking(view)]
-    web = bool(view.sources) and all("://" in source.locator for source in view.sources)
+    web = bool(view.sources) and all(is_web(source.locator) for source in view.sources)
     folders = dict.fromkeys("/".join(folder_parts(source.locator)) or "." for source in view.sources)
     refs = [
         {
-            "kind": "url" if "://" in source.locator else "file",
+            "kind": "url" if is_web(source.locator) else "file",
             "locator": source.locator,
             "label": (source.title or "")[:200],
             "source_artifact_id": source.artifact_id,

@@ -1,7 +1,5 @@
 """The view of a run that the prompt carries: everything that the offline model decides from."""
 
-import json
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,10 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from researchdesk.state.envelopes import open_envelope
 
-OPENING = re.compile(r'^<research_workspace boundary="[^"]*">[ \t]*$', re.MULTILINE)
-ENVELOPE = re.compile(
-    r'<research_artifact boundary="([^"]+)"[^>]*>\n?(.*?)\n?</research_artifact boundary="\1">', re.DOTALL
-)
+WORKSPACE = "research_workspace"
 
 
 class Part(BaseModel):
@@ -108,8 +103,8 @@ class Result(Part):
         opened = open_envelope(self.text)
         if opened is not None:
             return opened.body
-        found = ENVELOPE.search(self.text)
-        return found[2] if found else None
+        opened = open_envelope(self.text.strip())
+        return opened.body if opened else None
 
 
 class View(Part):
@@ -147,14 +142,11 @@ def read_view(messages: Sequence[BaseMessage]) -> View | None:
     for message in reversed(messages):
         if not isinstance(message, HumanMessage):
             continue
-        text = str(message.text)
-        opening = OPENING.search(text)
-        if opening is None:
+        opened = open_envelope(str(message.text).strip())
+        if opened is None or opened.tag != WORKSPACE:
             continue
-        sealed = open_envelope(text)
-        body = sealed.body if sealed else text[opening.end() :].lstrip()
         try:
-            return View.model_validate(json.JSONDecoder().raw_decode(body)[0])
-        except (ValueError, ValidationError):
+            return View.model_validate_json(opened.body)
+        except ValidationError:
             return None
     return None

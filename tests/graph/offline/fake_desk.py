@@ -15,6 +15,7 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from researchdesk.graph.offline.model import OfflineChatModel
 from researchdesk.graph.offline.passages import blocks
 from researchdesk.graph.offline.quotes import parse_quotes
+from researchdesk.state.envelopes import seal
 
 RESEARCH = (
     "save_artifact",
@@ -112,7 +113,7 @@ class FakeDesk:
         self.steps_left = steps
         self.model = OfflineChatModel().bind_tools([tool(name) for name in TOOLS])
         self.searches: list[dict[str, Any]] = []
-        self.hits: dict[tuple[str, int], dict[str, Any]] = {}
+        self.hits: list[dict[str, Any]] = []
         self.sources: list[dict[str, Any]] = []
         self.refused: list[dict[str, str]] = []
         self.notes: list[dict[str, Any]] = []
@@ -133,8 +134,10 @@ class FakeDesk:
 
     def view(self) -> dict[str, Any]:
         archived = {source["locator"] for source in self.sources}
-        found = [hit for hit in self.hits.values() if hit["locator"] not in archived]
-        found.sort(key=lambda hit: (-hit["score"], hit["locator"], hit["start"]))
+        leads: dict[str, dict[str, Any]] = {}
+        for hit in sorted(self.hits, key=lambda hit: -hit["score"]):
+            leads.setdefault(hit["locator"], hit)
+        found = [hit for locator, hit in leads.items() if locator not in archived]
         noted = {key for note in self.notes for key in note["source_ids"]}
         return {
             "objective": self.objective,
@@ -162,18 +165,16 @@ class FakeDesk:
         }
 
     def shown(self, source: dict[str, Any], noted: bool) -> dict[str, Any]:
-        hits = [h for h in self.hits.values() if h["locator"] == source["locator"]]
-        starts = [{"start": h["start"], "query": q} for h in hits for q in h["queries"]]
-        return {**source, "noted": noted, "hits": starts}
+        own = [hit for hit in self.hits if hit["locator"] == source["locator"]]
+        starts = [{"start": hit["start"], "query": hit["query"]} for hit in own]
+        return {**source, "noted": noted, "hits": starts[:6]}
 
     def newest(self, role: str) -> str:
         return next((key for key, body in reversed(self.artifacts.items()) if body["role"] == role), "")
 
     def turn(self) -> AIMessage:
-        content = (
-            f'<research_workspace boundary="b1">\n{json.dumps(self.view(), ensure_ascii=False)}\n'
-            f'</research_workspace boundary="b1">'
-        )
+        body = json.dumps(self.view(), ensure_ascii=False)
+        content = seal(body, tag="research_workspace", boundary="boundary1")
         self.sizes.append(len(content))
         answer = self.model.invoke([SystemMessage("rules"), HumanMessage(content)])
         self.turns.append(answer)
@@ -198,29 +199,24 @@ class FakeDesk:
         return result
 
     def search_sources(self, query: str, limit: int) -> str:
-        found = self.index.search(query, 200)
-        documents: dict[str, int] = defaultdict(int)
-        for locator, start, body, score in found:
-            documents[locator] += 1
-            if (self.one_hit and documents[locator] > 1) or len(documents) > limit:
+        seen: set[str] = set()
+        for locator, start, body, score in self.index.search(query, 200 if self.one_hit else limit):
+            if (self.one_hit and locator in seen) or len(seen) >= limit:
                 continue
-            hit = self.hits.setdefault(
-                (locator, start),
+            seen.add(locator)
+            self.hits.append(
                 {
                     "locator": locator,
                     "title": title(self.texts[locator], locator),
                     "origin": self.origin(locator),
                     "snippet": body,
                     "start": start,
-                    "score": 0.0,
+                    "score": score,
                     "query": query,
-                    "queries": [],
-                },
+                }
             )
-            hit["score"] += score
-            hit["queries"].append(query)
-        self.searches.append({"query": query, "results": len(documents)})
-        return f"{len(documents)} documents"
+        self.searches.append({"query": query, "results": len(seen)})
+        return f"{len(seen)} documents"
 
     def archive_source(self, locator: str) -> str:
         if locator in self.refuse:
@@ -243,7 +239,7 @@ class FakeDesk:
     def read_artifact(self, artifact_id: str, offset_chars: int, max_chars: int) -> str:
         source = next(source for source in self.sources if source["artifact_id"] == artifact_id)
         page = self.texts[source["locator"]][offset_chars : offset_chars + max_chars]
-        return f'<research_artifact boundary="x7" id="{artifact_id}">\n{page}\n</research_artifact boundary="x7">'
+        return seal(page, tag="research_artifact", boundary="boundary2", artifact_id=artifact_id)
 
     def save_artifact(self, role: str, name: str, content: str, **rest: Any) -> str:
         self.check_quotes(content)

@@ -10,6 +10,7 @@ from tests.graph.offline.fake_desk import FakeDesk, Index, read_folder, read_ori
 from researchdesk.graph.offline.model import NO_WORKSPACE, OfflineChatModel
 from researchdesk.graph.offline.research import NOTHING
 from researchdesk.state.citations import unsourced
+from researchdesk.state.envelopes import seal
 
 TEXTS = {
     "alpha/rules.md": "# Rules\n\n## Retention\n\nBackups must be kept for at least 30 days. They are encrypted.",
@@ -21,9 +22,7 @@ QUESTION = "How many days must backups be kept?"
 
 
 def view_message(view: dict[str, Any]) -> HumanMessage:
-    return HumanMessage(
-        f'<research_workspace boundary="q">\n{json.dumps(view)}\n</research_workspace boundary="q">'
-    )
+    return HumanMessage(seal(json.dumps(view), tag="research_workspace", boundary="boundary1"))
 
 
 def names(desk: FakeDesk) -> list[list[str]]:
