@@ -5,7 +5,6 @@ through the read tool.
 """
 
 import hashlib
-import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +20,7 @@ from researchdesk.state.run import ResearchRun
 from researchdesk.state.stowing import unstow, unstow_arguments
 from researchdesk.state.tokens import estimate_tokens
 from researchdesk.state.workspace import CallSeen, Workspace
-from researchdesk.tools.door import Session
+from researchdesk.tools.door import Session, new_boundary
 
 LEADS_SHOWN = 60
 REFUSED_SHOWN = 40
@@ -69,7 +68,7 @@ def build_prompt(session: Session, budget: Budget, *, schema_tokens: int) -> Pro
     rules = RULES.format(calls=CALLS_PER_TURN)
     room = max(2_000, run.limits.prompt_cap - schema_tokens - estimate_tokens(rules) - 100)
     view = turn_view(session, workspace, run, budget, room=room)
-    body = seal(orjson.dumps(view).decode(), tag="research_workspace", boundary=secrets.token_hex(8))
+    body = seal(orjson.dumps(view).decode(), tag="research_workspace", boundary=new_boundary())
     messages: list[BaseMessage] = [SystemMessage(rules), HumanMessage(body)]
     return Prompt(messages=messages, tokens=schema_tokens + estimate_tokens(rules) + estimate_tokens(body))
 

@@ -10,6 +10,7 @@ import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from string import ascii_lowercase
 from typing import Any
 
 import orjson
@@ -33,6 +34,7 @@ from researchdesk.tools.spec import Bodies, Decision, Fetch, Gathered, Need, Sea
 from researchdesk.tools.validation import checked, filled, input_digest
 
 COMMIT_TRIES = 100
+BOUNDARY_LETTERS = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -382,7 +384,7 @@ class Session:
     # -- gathering --------------------------------------------------------------------------------------------
 
     def _gathered(self, call: _Call, need: Need) -> tuple[Gathered, bool]:
-        boundary = secrets.token_hex(8)
+        boundary = new_boundary()
         if isinstance(need, Bodies):
             texts, problems = self._texts(need.artifact_ids)
             return Gathered(
@@ -424,6 +426,11 @@ class Session:
         receipt = TAKEN.dump_json(haul.taken).decode()
         self.records.ledger.stage(call.id, input_digest=call.digest, receipt=receipt, bodies=haul.bodies)
         return haul.taken
+
+
+def new_boundary() -> str:
+    """A random word for an envelope; letters alone, so that its size in estimated tokens is always the same."""
+    return "".join(secrets.choice(ascii_lowercase) for _ in range(BOUNDARY_LETTERS))
 
 
 def redacted_arguments(arguments: dict[str, Any]) -> tuple[dict[str, Any], int]:
