@@ -35,7 +35,7 @@ class Budget:
 
     def steps(self, run: ResearchRun) -> int:
         """Requests allowed in all."""
-        return min(self.max_steps, run.limits.step_cap) if self.max_steps else run.limits.step_cap
+        return self.max_steps or run.limits.step_cap
 
     def left(self, workspace: Workspace) -> dict[str, int | None]:
         """What is left, for the prompt: steps, tokens, and the part that is kept for writing."""
@@ -87,7 +87,11 @@ def _behaviour(workspace: Workspace, run: ResearchRun) -> Stop | None:
         return Stop(
             reason="no_progress", detail=f"the model gave {SILENT_ANSWERS} answers without a tool call"
         )
-    recent = [call.input_digest for call in workspace.recent_calls[-LOOP_WINDOW:] if call.turn_id]
+    recent = [
+        call.input_digest
+        for call in workspace.recent_calls[-LOOP_WINDOW:]
+        if call.turn_id and int(call.turn_id.removeprefix("t_")) > workspace.resumed_after
+    ]
     repeats = run.limits.same_call_repeats
     if recent and recent.count(recent[-1]) >= repeats:
         return Stop(reason="loop", detail=f"the call {workspace.recent_calls[-1].name} came {repeats} times")

@@ -155,7 +155,7 @@ def _leads(run: ResearchRun, workspace: Workspace) -> Iterable[dict[str, Any]]:
         for locator, lead in run.leads.items()
         if locator not in run.source_by_url and locator not in workspace.refused_locators
     ]
-    open_leads.sort(key=lambda lead: (-lead.best.score, lead.order))
+    open_leads.sort(key=lambda lead: (-lead.score, lead.order))
     for lead in open_leads[:LEADS_SHOWN]:
         yield {
             "locator": lead.best.locator,
@@ -163,7 +163,7 @@ def _leads(run: ResearchRun, workspace: Workspace) -> Iterable[dict[str, Any]]:
             "origin": lead.best.origin,
             "snippet": lead.best.snippet,
             "start": lead.best.start,
-            "score": lead.best.score,
+            "score": round(lead.score, 5),
             "query": lead.query,
         }
 

@@ -190,7 +190,9 @@ def begin_run(driver: Driver, objective: str) -> None:
     if session.workspace.config != options.recorded():
         session.record([options.recorded()])
     run = driver.run
-    if run.status == "blocked" or (run.stop_reason and run.stage == "knowledge_base"):
+    workspace = session.workspace
+    stopped = run.stop_reason is not None and run.stage == "knowledge_base"
+    if run.stage != "completed" and (run.status == "blocked" or stopped or workspace.failures_in_row):
         session.record([ev.ResearchResumed()])
 
 

@@ -3,7 +3,7 @@
 Each gate returns all that is missing at once, in words that say what to do.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 
 from researchdesk.state import events as ev
 from researchdesk.state.anchors import anchor_quotes
@@ -13,9 +13,14 @@ from researchdesk.state.run import ResearchRun
 from researchdesk.state.vocabulary import SETTLED
 
 
-def missing_for_report(run: ResearchRun) -> tuple[str, ...]:
-    """What stands against leaving the knowledge base for the report."""
-    wanted = 0 if run.stop_reason else min(run.limits.min_sources, len(run.leads))
+def missing_for_report(run: ResearchRun, *, refused: Container[str] = ()) -> tuple[str, ...]:
+    """What stands against leaving the knowledge base for the report.
+
+    Args:
+        refused: locators that were tried and could not be archived; nobody is asked to archive them.
+    """
+    reachable = sum(locator not in refused for locator in run.leads)
+    wanted = 0 if run.stop_reason else min(run.limits.min_sources, reachable)
     fetched = len(run.fetched_sources)
     missing = []
     if not run.sources:

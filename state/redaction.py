@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from researchdesk.state import redaction_rules as rules
 
 try:
-    import re2  # type: ignore[import-untyped]
+    import re2
 except (
     ImportError
 ):  # pragma: no cover - wheels are missing on some platforms; `re` is bounded by the patterns' form

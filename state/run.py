@@ -40,6 +40,7 @@ RunEvent = (
 )
 SECTION_ORDER: tuple[SectionStatus, ...] = ("pending", "drafted", "completed")
 POSITIONS_KEPT = 12
+RANK_DAMPING = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,10 +71,11 @@ class Section:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """A place in a document that a search pointed to."""
+    """A place in a document that a search pointed to; ``rank`` counts from 1 in that search."""
 
     start: int
     query: str
+    rank: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +86,11 @@ class Lead:
     query: str
     order: int
     positions: tuple[Position, ...]
+
+    @property
+    def score(self) -> float:
+        """Reciprocal rank over all searches: scores of different searches cannot be compared, ranks can."""
+        return sum(1 / (RANK_DAMPING + place.rank) for place in self.positions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,13 +271,13 @@ def _record_source(run: ResearchRun, event: ev.SourceRecorded) -> ResearchRun:
 
 def _record_search(run: ResearchRun, event: ev.SearchRecorded) -> ResearchRun:
     leads = run.leads
-    for hit in event.hits:
+    for rank, hit in enumerate(event.hits, start=1):
         known = leads.get(hit.locator)
-        place = Position(start=hit.start, query=event.query)
+        place = Position(start=hit.start, query=event.query, rank=rank)
         if known is None:
             lead = Lead(best=hit, query=event.query, order=len(leads), positions=(place,))
         else:
-            better = hit.score > known.best.score
+            better = rank < min(place.rank for place in known.positions)
             lead = replace(
                 known,
                 best=hit if better else known.best,

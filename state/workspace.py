@@ -81,6 +81,8 @@ class Workspace:
     refused_locators: HashTrieMap[str, str] = field(default_factory=HashTrieMap)
     progress_turn: int = 0
     """Ordinal of the last answer one of whose calls was new and worked."""
+    resumed_after: int = 0
+    """Ordinal of the last answer when the run was taken up again."""
     purged: HashTrieSet[str] = field(default_factory=HashTrieSet)
     """Hashes of bodies that were removed for good."""
     draft: ev.HandoffDrafted | None = None
@@ -154,8 +156,21 @@ def _apply(workspace: Workspace, event: ev.Event) -> Workspace:
                 run = evolve_run(workspace.run, event, seq=workspace.seq + 1)
             except ValueError as problem:
                 raise IllegalTransition(str(problem)) from None
-            return replace(workspace, run=run)
+            workspace = replace(workspace, run=run)
+            return _afresh(workspace) if isinstance(event, ev.ResearchResumed) else workspace
     assert_never(event)
+
+
+def _afresh(workspace: Workspace) -> Workspace:
+    """Whoever takes up a run again gets every try: what a breaker counted begins anew."""
+    return replace(
+        workspace,
+        failures_in_row=0,
+        last_failure=None,
+        silent_answers=0,
+        progress_turn=workspace.answered,
+        resumed_after=workspace.answered,
+    )
 
 
 def _apply_model(
