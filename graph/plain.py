@@ -1,0 +1,105 @@
+"""Text from outside made fit for a person's eyes: plain for a terminal, inert in a Markdown document.
+
+What a page or a model wrote may hold terminal escapes, text direction tricks, tags and links. Nothing of that may
+act where the text is shown; the stored text itself is never altered.
+"""
+
+import re
+
+from markdown_it import MarkdownIt
+
+# Control characters but tab and line end, and those that change the direction or hide the place of what follows.
+_CONTROL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
+)
+_INLINE = re.compile(r"[\\`*\[\]<>|~]|(?<!\w)_|_(?!\w)|&(?=#?\w+;)")
+_LEADING = re.compile(r"^(?:(\d{1,9})([.)])|([#+\-=:!]))")
+_WEB = re.compile(r"^https?://[^\s<>\\\"]+$")
+_LIVE = re.compile(r"<(?=[A-Za-z/!?])|!(?=\[)|(?<=\])(?=[(:])|&(?=#?\w+;)")
+_FENCE = re.compile(r"^(?:[ ]{0,3}|.*[>*+-][ ]+)(`{3,}|~{3,})")
+_SPAN = re.compile(r"(?<![`\\])(`+)(?!`)(.+?)(?<!`)\1(?!`)")
+_PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+_LIVE_TOKENS = frozenset({"html_block", "html_inline", "image", "link_open"})
+
+
+def plain(text: str) -> str:
+    """The text without control characters; line ends and tabs stay."""
+    return _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def one_line(text: str, *, limit: int = 0) -> str:
+    """The text on one line, at most ``limit`` characters (0: all)."""
+    folded = " ".join(plain(text).split())
+    return folded if not limit or len(folded) <= limit else folded[: limit - 1] + "…"
+
+
+def markdown_text(text: str, *, limit: int = 0) -> str:
+    """The text as Markdown that shows exactly these words, on one line."""
+    escaped = _INLINE.sub(lambda found: "\\" + found.group(), one_line(text, limit=limit))
+    return _LEADING.sub(lambda found: f"{found[1] or ''}\\{found[2] or found[3]}", escaped)
+
+
+def markdown_code(text: str) -> str:
+    """The text as a Markdown code span."""
+    shown = one_line(text)
+    longest = max((len(run) for run in re.findall("`+", shown)), default=0)
+    mark = "`" * (longest + 1)
+    pad = " " if "`" in shown or not shown else ""
+    return f"{mark}{pad}{shown}{pad}{mark}"
+
+
+def markdown_locator(locator: str) -> str:
+    """A link for a web address, a code span for everything else."""
+    return f"<{locator}>" if _WEB.match(locator) and plain(locator) == locator else markdown_code(locator)
+
+
+def inert(body: str) -> str:
+    """A Markdown body in which no tag, image or link acts and no block swallows what follows it.
+
+    Emphasis, headings, lists, tables and code stay. A written report links to nothing: sources are cited by number,
+    so what looks like a link came with a quoted passage and is shown as the text that it is.
+    """
+    text = plain(body)
+    safe = "".join(_inert_lines(text))
+    if _acts(safe):  # what a reader of lines takes for code need not be code to a parser
+        safe = _LIVE.sub("\\\\\\g<0>", text)
+    return _closed(safe)
+
+
+def _inert_lines(text: str) -> list[str]:
+    fence = ""
+    lines = []
+    for line in text.splitlines(keepends=True):
+        mark = _FENCE.match(line)
+        if fence:
+            lines.append(line)
+            fence = "" if mark and mark[1].startswith(fence) else fence
+        elif mark:
+            lines.append(line)
+            fence = mark[1]
+        else:
+            lines.append(_inert_line(line))
+    return lines
+
+
+def _inert_line(line: str) -> str:
+    parts, before = [], 0
+    for span in _SPAN.finditer(line):
+        parts += [_LIVE.sub("\\\\\\g<0>", line[before : span.start()]), span.group()]
+        before = span.end()
+    return "".join([*parts, _LIVE.sub("\\\\\\g<0>", line[before:])])
+
+
+def _acts(body: str) -> bool:
+    env: dict[str, object] = {}
+    tokens = _PARSER.parse(body, env)
+    return bool(env.get("references")) or any(
+        token.type in _LIVE_TOKENS or any(child.type in _LIVE_TOKENS for child in token.children or ())
+        for token in tokens
+    )
+
+
+def _closed(body: str) -> str:
+    """The body with an open code fence closed, so that a heading after it is one."""
+    end = _PARSER.parse(f"{body}\n\n# end\n")[-1]
+    return f"{body.rstrip()}\n{end.markup}\n" if end.type == "fence" else body

@@ -1,0 +1,293 @@
+"""The report of one run as a value, read from the ledger: what every format of it is rendered from."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from researchdesk.graph.words import outcome, outcome_text
+from researchdesk.state import events as ev
+from researchdesk.state.citations import CITATION, cited_ids, mark_unsourced
+from researchdesk.state.errors import NotFound
+from researchdesk.state.gate import gaps as found_gaps
+from researchdesk.state.run import ResearchRun, Section
+from researchdesk.state.workspace import Workspace
+from researchdesk.tools.door import Session
+from researchdesk.tools.workspace import Desk
+
+SHORT_HASH = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """A source as the report names it; ``number`` is 0 where the report does not cite it."""
+
+    number: int
+    source_id: str
+    artifact_id: str
+    title: str
+    """Empty where the source has none."""
+    locator: str
+    publisher: str
+    domain: str
+    read_at: str
+    """ISO 8601; when a supplied text was saved."""
+    media_type: str
+    text_hash: str
+    raw_hash: str
+    supplied: bool
+    purged: bool
+
+    @property
+    def short_hash(self) -> str:
+        """The first hex digits of the archived text's hash."""
+        return self.text_hash.partition(":")[2][:SHORT_HASH]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quote:
+    """A verified quotation: its place in the archived text (code points) and the words there."""
+
+    section: str
+    """Key of the section that quotes, or empty for a report that was not written by sections."""
+    source_id: str
+    start: int
+    end: int
+    text: str | None
+    """None when the source was purged."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportSection:
+    """A section as it is stored: Markdown that cites by id."""
+
+    key: str
+    title: str
+    status: str
+    artifact_id: str
+    text: str
+    cited: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandoffList:
+    """One of the four structured lists that a report ends with."""
+
+    key: str
+    title: str
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """A run's report.
+
+    ``body`` is the stored Markdown that cites by id; `numbered` puts numbers in their place. ``outcome`` is
+    ``completed``, ``partial``, ``blocked`` or ``unfinished``; the last two are drafts of the sections so far.
+    """
+
+    session_id: str
+    objective: str
+    outcome: str
+    outcome_text: str
+    stop_reason: str
+    scope: str
+    template: str
+    model: str
+    started_at: str
+    ended_at: str
+    artifact_id: str
+    body: str
+    sections: tuple[ReportSection, ...]
+    references: tuple[Reference, ...]
+    """In the order of their numbers."""
+    uncited: tuple[Reference, ...]
+    quotes: tuple[Quote, ...]
+    gaps: tuple[str, ...]
+    handoff: tuple[HandoffList, ...]
+
+    @property
+    def sources(self) -> tuple[Reference, ...]:
+        """Every source of the run, cited or not, in the order of its id."""
+        return tuple(sorted((*self.references, *self.uncited), key=lambda ref: int(ref.source_id[2:])))
+
+    @property
+    def origins(self) -> int:
+        """Publishers of the sources that were fetched."""
+        return len({ref.publisher for ref in self.sources if not ref.supplied})
+
+    def numbered(self, text: str) -> str:
+        """The text with numbers in place of cited ids: ``[s_004, s_001]`` becomes ``[1, 2]``."""
+        numbers = {ref.source_id: str(ref.number) for ref in self.references}
+        return CITATION.sub(
+            lambda group: f"[{', '.join(dict.fromkeys(numbers.get(k, k) for k in cited_ids(group[0])))}]",
+            text,
+        )
+
+
+def read_report(desk: Desk, session_id: str = "") -> Report:
+    """The report of a run, or the draft of one whose sections were begun.
+
+    Raises:
+        NotFound: no such session, no research in it, or nothing of the report is written; the message says why.
+        IntegrityError: a stored body is not what was recorded.
+    """
+    session = desk.existing(session_id)
+    workspace = session.workspace
+    run = workspace.run
+    if run is None:
+        raise NotFound(f"session '{session.id}' holds no research, so it has no report")
+    read = _reader(session, workspace)
+    sections = tuple(_section(run, section, read) for section in run.sections)
+    body = _body(session.id, run, sections, read)
+    handoff = _handoff(run)
+    numbers = _numbers(run, [body, *(item for part in handoff for item in part.items)])
+    references = [_reference(desk, session.id, workspace, s, numbers) for s in run.all_sources]
+    return Report(
+        session_id=session.id,
+        objective=run.objective,
+        outcome=outcome(run),
+        outcome_text=outcome_text(run),
+        stop_reason=run.stop_reason or "",
+        scope=run.scope_level,
+        template=run.template.name,
+        model=workspace.config.model if workspace.config else "",
+        started_at=_time(desk, session, run.created_seq),
+        ended_at=_time(desk, session, _end_seq(desk, session)),
+        artifact_id=run.report_artifact_id,
+        body=body,
+        sections=sections,
+        references=tuple(sorted((r for r in references if r.number), key=lambda r: r.number)),
+        uncited=tuple(r for r in references if not r.number),
+        quotes=tuple(_quotes(run, read)),
+        gaps=_gaps(run, workspace, body),
+        handoff=handoff,
+    )
+
+
+Read = Callable[[str], str | None]
+
+
+def _reader(session: Session, workspace: Workspace) -> Read:
+    """Reads the text of an artifact, once; None when it was purged."""
+    known: dict[str, str | None] = {}
+
+    def read(artifact_id: str) -> str | None:
+        if artifact_id not in known:
+            assert workspace.run is not None
+            key = workspace.run.artifacts[artifact_id].content_hash
+            try:
+                known[artifact_id] = session.records.text(key)
+            except NotFound:
+                if key not in workspace.purged:
+                    raise
+                known[artifact_id] = None
+        return known[artifact_id]
+
+    return read
+
+
+def _section(run: ResearchRun, section: Section, read: Read) -> ReportSection:
+    text = read(section.artifact_id) or "" if section.artifact_id else ""
+    return ReportSection(
+        key=section.key,
+        title=section.title,
+        status=section.status,
+        artifact_id=section.artifact_id,
+        text=mark_unsourced(text),
+        cited=run.artifacts[section.artifact_id].cited if section.artifact_id else (),
+    )
+
+
+def _body(session_id: str, run: ResearchRun, sections: tuple[ReportSection, ...], read: Read) -> str:
+    if run.report_artifact_id:
+        body = read(run.report_artifact_id)
+        if body is None:
+            raise NotFound(f"the report of session '{session_id}' was purged")
+        return body
+    written = [section for section in sections if section.text.strip()]
+    if not written:
+        raise NotFound(
+            f"session '{session_id}' has no report: it is {outcome_text(run)}. "
+            f"Take it up with `researchdesk resume {session_id}`"
+        )
+    return "\n\n".join(f"## {section.title}\n\n{section.text.strip()}" for section in written) + "\n"
+
+
+def _numbers(run: ResearchRun, texts: Iterable[str]) -> dict[str, int]:
+    """A number for each cited source, in the order of first use."""
+    cited = dict.fromkeys(key for text in texts for key in cited_ids(text) if key in run.sources)
+    return {key: number for number, key in enumerate(cited, start=1)}
+
+
+def _reference(
+    desk: Desk, session_id: str, workspace: Workspace, source: ev.SourceRecorded, numbers: dict[str, int]
+) -> Reference:
+    assert workspace.run is not None
+    artifact, receipt = workspace.run.artifacts[source.artifact_id], source.receipt
+    return Reference(
+        number=numbers.get(source.source_id, 0),
+        source_id=source.source_id,
+        artifact_id=source.artifact_id,
+        title=source.title or "",
+        locator=source.url or artifact.locator,
+        publisher=source.origin,
+        domain=source.domain,
+        read_at=receipt.fetched_at if receipt else _saved_at(desk, session_id, source.artifact_id),
+        media_type=receipt.media_type if receipt else "",
+        text_hash=artifact.content_hash,
+        raw_hash=receipt.raw_hash if receipt else "",
+        supplied=receipt is None,
+        purged=artifact.content_hash in workspace.purged,
+    )
+
+
+def _quotes(run: ResearchRun, read: Read) -> Iterable[Quote]:
+    """The quotations of the report: by section where there are sections, else of the report as a whole."""
+    artifacts = [(s.key, run.artifacts[s.artifact_id]) for s in run.sections if s.artifact_id]
+    if not artifacts and run.report_artifact_id:
+        artifacts = [("", run.artifacts[run.report_artifact_id])]
+    for key, artifact in artifacts:
+        for anchor in artifact.quotes:
+            text = read(run.sources[anchor.source_id].artifact_id)
+            yield Quote(
+                section=key,
+                source_id=anchor.source_id,
+                start=anchor.start,
+                end=anchor.end,
+                text=None if text is None else text[anchor.start : anchor.end],
+            )
+
+
+def _gaps(run: ResearchRun, workspace: Workspace, body: str) -> tuple[str, ...]:
+    if run.completion:
+        return run.completion.gaps
+    return found_gaps(run, refused=dict(workspace.refused_by_code.items()), report_text=body)
+
+
+def _handoff(run: ResearchRun) -> tuple[HandoffList, ...]:
+    done = run.completion
+    return tuple(
+        HandoffList(key=part.key, title=part.title, items=getattr(done, part.key) if done else ())
+        for part in run.template.handoff
+    )
+
+
+def _time(desk: Desk, session: Session, seq: int) -> str:
+    rows = desk.ledger.query("SELECT ts FROM events WHERE stream = ? AND seq = ?", (session.stream, seq))
+    return str(rows[0]["ts"]) if rows else ""
+
+
+def _end_seq(desk: Desk, session: Session) -> int:
+    """The event that completed the run, or its newest one."""
+    rows = desk.ledger.query(
+        "SELECT coalesce(max(CASE WHEN type = 'research_completed' THEN seq END), max(seq)) AS seq "
+        "FROM events WHERE stream = ?",
+        (session.stream,),
+    )
+    return int(str(rows[0]["seq"]))
+
+
+def _saved_at(desk: Desk, session_id: str, artifact_id: str) -> str:
+    rows = desk.ledger.query(
+        "SELECT created_at FROM artifacts WHERE session_id = ? AND id = ?", (session_id, artifact_id)
+    )
+    return str(rows[0]["created_at"]) if rows else ""

@@ -1,0 +1,89 @@
+"""The report as Markdown: numbered citations, a head, the sections, gaps, references and the handoff lists."""
+
+from collections.abc import Iterable, Iterator
+
+from researchdesk.graph.plain import inert, markdown_code, markdown_locator, markdown_text, one_line
+from researchdesk.graph.report import HandoffList, Reference, Report
+from researchdesk.graph.words import model_text
+
+TITLE_CHARS = 160
+COMMANDS = "verification_commands"
+
+
+def markdown(report: Report) -> str:
+    """The whole document; it ends with a newline and links to nothing but the sources' web addresses."""
+    parts = [
+        *_head(report),
+        inert(report.numbered(report.body)).strip(),
+        *_gaps(report),
+        *_references(report),
+        *_uncited(report),
+        *(part for handed in report.handoff for part in _handoff(report, handed)),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _head(report: Report) -> Iterator[str]:
+    yield f"# {markdown_text(report.objective, limit=TITLE_CHARS)}"
+    facts = {
+        "Status": markdown_text(report.outcome_text),
+        "Scope": f"{report.scope}, template {markdown_text(report.template)}",
+        "Date": report.ended_at[:10],
+        "Sources": _counts(report),
+        "Quotes verified": str(len(report.quotes)),
+        "Written by": markdown_text(model_text(report.model)),
+        "Session": markdown_text(report.session_id),
+    }
+    if len(one_line(report.objective)) > TITLE_CHARS:
+        facts = {"Objective": markdown_text(report.objective), **facts}
+    yield _bullets(f"**{name}:** {fact}" for name, fact in facts.items())
+
+
+def _counts(report: Report) -> str:
+    read = [ref for ref in report.sources if not ref.supplied]
+    supplied = len(report.sources) - len(read)
+    origins = f"{report.origins} {'publisher' if report.origins == 1 else 'publishers'}"
+    text = f"{len(read)} read, from {origins}; {len(report.references)} cited"
+    return f"{text}; {supplied} supplied, not read by this program" if supplied else text
+
+
+def _gaps(report: Report) -> Iterator[str]:
+    yield "## What was not found, and other gaps"
+    yield _bullets(markdown_text(gap) for gap in report.gaps) or "The program's own checks found none."
+
+
+def _references(report: Report) -> Iterator[str]:
+    if report.references:
+        yield "## References"
+        yield "\n".join(f"{ref.number}. {_reference(ref)}" for ref in report.references)
+
+
+def _uncited(report: Report) -> Iterator[str]:
+    if report.uncited:
+        yield "## Read, but not cited"
+        yield _bullets(_reference(ref) for ref in report.uncited)
+
+
+def _reference(ref: Reference) -> str:
+    facts = [
+        markdown_locator(ref.locator),
+        "" if ref.supplied else f"publisher {markdown_text(ref.publisher)}",
+        f"supplied {ref.read_at[:10]}, not read by this program"
+        if ref.supplied
+        else f"read {ref.read_at[:10]}",
+        f"text sha256 {ref.short_hash}",
+        "purged" if ref.purged else "",
+    ]
+    title = markdown_text(ref.title) or "Untitled"
+    return f"**{title}** ({ref.source_id}): {'; '.join(fact for fact in facts if fact)}"
+
+
+def _handoff(report: Report, handed: HandoffList) -> Iterator[str]:
+    if handed.items:
+        yield f"## {markdown_text(handed.title)}"
+        show = markdown_code if handed.key == COMMANDS else markdown_text
+        yield _bullets(show(report.numbered(item)) for item in handed.items)
+
+
+def _bullets(items: Iterable[str]) -> str:
+    return "\n".join(f"- {item}" for item in items)

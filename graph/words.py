@@ -1,0 +1,116 @@
+"""What a person reads about a run instead of its codes: how it stands, why it stopped, what an event was."""
+
+from typing import assert_never
+
+from researchdesk.graph.plain import one_line
+from researchdesk.state import events as ev
+from researchdesk.state.run import ResearchRun
+
+STOP_WORDS = {
+    "budget_tokens": "its token budget was spent",
+    "budget_usd": "its money budget was spent",
+    "wall_time": "its time was over",
+    "step_cap": "it had made as many model requests as it may",
+    "no_progress": "the model brought nothing new",
+    "loop": "the model repeated itself",
+    "model_unavailable": "the model could not be reached",
+    "user_stopped": "it was told to stop",
+}
+STAGE_WORDS = {
+    "knowledge_base": "gathering",
+    "report_writing": "writing the report",
+    "completed": "completed",
+    "": "no research",
+}
+
+
+def outcome(run: ResearchRun) -> str:
+    """``completed``, ``partial`` (completed after a breaker stopped it), ``blocked`` or ``unfinished``."""
+    if run.status == "completed":
+        return "partial" if run.stop_reason else "completed"
+    return "blocked" if run.status == "blocked" else "unfinished"
+
+
+def outcome_text(run: ResearchRun) -> str:
+    """The outcome with its reason, in one line."""
+    found = outcome(run)
+    if found == "partial":
+        why = STOP_WORDS.get(run.stop_reason or "", run.stop_reason or "")
+        return one_line(f"partial: the research was stopped early because {why} ({run.stop_detail})")
+    if found == "blocked":
+        return one_line(f"blocked: {run.blocked_reason or 'no reason was given'}")
+    if found == "unfinished":
+        return f"not finished: {STAGE_WORDS.get(run.stage, run.stage)}"
+    return found
+
+
+def model_text(model: str) -> str:
+    """Which model that is, in words that say so when it is none."""
+    return "no language model (the embedded rules)" if model == "offline" else one_line(model)
+
+
+def describe(event: ev.Event, *, limit: int = 100) -> str:
+    """What an event was about, on one line of at most ``limit`` characters."""
+    return one_line(_about(event), limit=limit)
+
+
+def _about(event: ev.Event) -> str:
+    match event:
+        case ev.SessionOpened():
+            return f"session {event.session_id}, profile {event.profile}"
+        case ev.RunConfigured():
+            return f"model {event.model}, corpus {', '.join(event.corpus) or 'none'}"
+        case ev.ResearchStarted():
+            return f"{event.scope_level}, {event.template.name}: {event.objective}"
+        case ev.ArtifactRecorded():
+            section = f" {event.report_section_key} {event.report_section_status}"
+            return f"{event.artifact_id} {event.role}{section.rstrip()}: {event.name}"
+        case ev.SourceRecorded():
+            return f"{event.source_id} {event.title or 'Untitled'} ({event.url or event.artifact_id})"
+        case ev.SearchRecorded():
+            return f"“{event.query}”: {len(event.hits)} of {event.total} hits"
+        case ev.ChecklistUpdated():
+            return f"{event.item_id} {event.status} {event.blocked_reason}"
+        case ev.StepRecorded():
+            return f"step {event.step} {event.kind} {event.status}: {event.summary}"
+        case ev.CheckpointRecorded():
+            return f"round {event.round}, {STAGE_WORDS[event.stage]}, {event.status}: {event.summary}"
+        case _:
+            return _about_machinery(event)
+
+
+def _about_machinery(
+    event: ev.ResearchStopped
+    | ev.ResearchBlocked
+    | ev.ResearchResumed
+    | ev.ResearchCompleted
+    | ev.ArtifactPurged
+    | ev.ModelCalled
+    | ev.ModelAnswered
+    | ev.ModelFailed
+    | ev.CallRecorded
+    | ev.HandoffDrafted,
+) -> str:
+    match event:
+        case ev.ResearchStopped():
+            return f"{event.reason}: {event.detail}"
+        case ev.ResearchBlocked():
+            return event.reason
+        case ev.ResearchResumed():
+            return "the run goes on"
+        case ev.ResearchCompleted():
+            return f"report {event.report_artifact_id}, {len(event.gaps)} gaps"
+        case ev.ArtifactPurged():
+            return f"{event.artifact_id} by {event.actor}: {event.reason}"
+        case ev.ModelCalled():
+            return f"request {event.ordinal} to {event.model}, about {event.input_tokens:,} tokens"
+        case ev.ModelAnswered():
+            names = ", ".join(call.name for call in event.calls) or "no tool call"
+            return f"{event.turn_id}: {names}"
+        case ev.ModelFailed():
+            return f"{event.code}: {event.detail}"
+        case ev.CallRecorded():
+            return f"{event.name} {event.entity_id} {event.status} {event.code}"
+        case ev.HandoffDrafted():
+            return f"{event.draft_id} from {event.from_session}"
+    assert_never(event)
