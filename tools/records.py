@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from researchdesk.state.errors import NotFound
+from researchdesk.state.errors import LedgerCorrupt, NotFound
 from researchdesk.state.ids import session_stream
 from researchdesk.stores.ledger import Ledger
 from researchdesk.stores.replay import Projection, replay
@@ -39,17 +39,23 @@ class Records:
         """
         stream = session_stream(session_id)
         with self._lock:
-            known = self._cache.get(session_id) or Projection()
+            cached = self._cache.get(session_id) or Projection()
         head = self.ledger.head(stream)
-        if head.count == 0:
+        if head.count == 0 and not self.ledger.read(stream):
             raise NotFound(f"no session '{session_id}' on this desk")
-        if (head.count, head.hash) == (known.head.count, known.head.hash):
-            return known
-        if head.count < known.head.count:
-            known = Projection()  # the ledger went back, as after a restored backup
-        found = replay(known, self.ledger.read(stream, after=known.head.count))
-        self.remember(session_id, found)
-        return found
+        # A cache that is ahead was folded from a ledger that went back since, as after a restored backup.
+        known = cached if cached.head.count <= head.count else Projection()
+        while (known.head.count, known.head.hash) != (head.count, head.hash):
+            news = self.ledger.read(stream, after=known.head.count)
+            if not news or known.head.count >= head.count:
+                raise LedgerCorrupt(
+                    f"stream '{stream}' does not end as its head record says (event {head.count}): events were "
+                    "cut off, added or replaced"
+                )
+            known = replay(known, news)
+            head = self.ledger.head(stream)  # others may have appended while this was folded
+        self.remember(session_id, known)
+        return known
 
     def remember(self, session_id: str, projection: Projection) -> None:
         """Keep a projection whose events are in the ledger."""
