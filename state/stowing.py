@@ -30,7 +30,7 @@ class Stow:
 
     def arguments(self, arguments: Mapping[str, Any], *, always: tuple[str, ...] = ()) -> Stowed:
         """Canonical JSON of arguments in which long texts are replaced by ``{"$blob": hash}``."""
-        light = {key: self._light(value, always=key in always) for key, value in arguments.items()}
+        light = {_escaped(key): self._light(value, always=key in always) for key, value in arguments.items()}
         encoded = orjson.dumps(light, option=orjson.OPT_SORT_KEYS).decode()
         return Stowed(inline=encoded, chars=len(encoded))
 
@@ -40,7 +40,7 @@ class Stow:
         if isinstance(value, list):
             return [self._light(item) for item in value]
         if isinstance(value, dict):
-            return {key: self._light(item) for key, item in value.items()}
+            return {_escaped(key): self._light(item) for key, item in value.items()}
         return value
 
     def _keep(self, text: str) -> str:
@@ -48,6 +48,15 @@ class Stow:
         key = content_hash(body)
         self.bodies[key] = body
         return key
+
+
+def _escaped(key: str) -> str:
+    """A key that cannot be taken for the mark of a stowed text, whatever a model names its arguments."""
+    return f"${key}" if key.startswith("$") else key
+
+
+def _unescaped(key: str) -> str:
+    return key[1:] if key.startswith("$") else key
 
 
 def unstow(stowed: Stowed, read: Callable[[str], str]) -> str:
@@ -65,7 +74,7 @@ def _heavy(value: Any, read: Callable[[str], str]) -> Any:
     if isinstance(value, dict):
         if value.keys() == {BLOB_KEY}:
             return read(value[BLOB_KEY])
-        return {key: _heavy(item, read) for key, item in value.items()}
+        return {_unescaped(key): _heavy(item, read) for key, item in value.items()}
     if isinstance(value, list):
         return [_heavy(item, read) for item in value]
     return value
