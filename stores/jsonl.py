@@ -62,7 +62,7 @@ def _content_lines(ledger: Ledger, stream: str, head: Head, bodies: list[str]) -
             "rows_digest": head.rows_digest,
         }
     )
-    for item in ledger.read(stream):
+    for item in ledger.read(stream)[: head.count]:
         fields = asdict(item)
         del fields["global_seq"]
         yield _line({"kind": "event", **fields})

@@ -1,6 +1,6 @@
 """Proving that a ledger is what was written: chain, head, state, rows and bodies, each computed anew."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +17,7 @@ from researchdesk.stores.ledger import Ledger
 from researchdesk.stores.replay import Projection, replay_with_rows
 
 SHOWN = 20
+TRIES = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,9 +63,13 @@ def derive(ledger: Ledger, stream: str) -> Derived:
         LedgerCorrupt: as `replay`, or the head record does not fit the events.
     """
     derived = Derived()
-    for item in ledger.read(stream):
+    head = ledger.head(stream)
+    stored = ledger.read(stream)
+    if ledger.head(stream) != head:
+        stored = stored[: head.count]  # somebody appended meanwhile
+    for item in stored:
         derived.follow(item)
-    head, found = ledger.head(stream), derived.projection.head
+    found = derived.projection.head
     if (head.count, head.hash) != (found.count, found.hash):
         raise LedgerCorrupt(
             f"stream '{stream}' ends at event {found.count}, its head record says {head.count}: events were cut off "
@@ -82,18 +87,19 @@ def named_bodies(event: ev.Event) -> Iterator[str]:
             if event.receipt is not None and event.receipt.raw_kept:
                 yield event.receipt.raw_hash
         case ev.CallRecorded():
-            yield from _stowed_hashes(event.arguments, event.text)
+            yield from _stowed_hashes(event.text, event.arguments)
         case ev.ModelAnswered():
             yield from _stowed_hashes(event.text, *(call.arguments for call in event.calls))
         case _:
             return
 
 
-def _stowed_hashes(*stowed: ev.Stowed) -> Iterator[str]:
-    for item in stowed:
-        if item.hash:
-            yield item.hash
-        elif BLOB_KEY in item.inline:
+def _stowed_hashes(text: ev.Stowed, *arguments: ev.Stowed) -> Iterator[str]:
+    """The blobs of a text and of arguments; only arguments are JSON that may name some inside."""
+    if text.hash:
+        yield text.hash
+    for item in arguments:
+        if BLOB_KEY in item.inline:
             yield from _blob_keys(_json_or_none(item.inline))
 
 
@@ -101,7 +107,7 @@ def _json_or_none(text: str) -> Any:
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
-        return None  # a plain text that happens to hold the word
+        return None  # an imported event may hold anything
 
 
 def _blob_keys(value: Any) -> Iterator[str]:
@@ -118,23 +124,37 @@ def _blob_keys(value: Any) -> Iterator[str]:
 def verify(ledger: Ledger, *, streams: list[str] | None = None) -> VerifyReport:
     """Check the named streams, or all of them and that nothing else is in the tables."""
     problems: list[str] = []
-    checked = {"streams": 0, "events": 0, "rows": 0, "bodies": 0}
-    for stream in streams if streams is not None else ledger.streams():
-        checked["streams"] += 1
+    checked: Counter[str] = Counter(streams=0, events=0, rows=0, bodies=0)
+    try:
+        for stream in streams if streams is not None else ledger.streams():
+            found, counted = _stream_problems(ledger, stream)
+            problems += found
+            checked += counted
+        if streams is None:
+            problems += _stray_rows(ledger)
+    except LedgerCorrupt as problem:
+        problems.append(str(problem))
+    return VerifyReport(checked=dict(checked), problems=tuple(problems), store=ledger.describe())
+
+
+def _stream_problems(ledger: Ledger, stream: str) -> tuple[list[str], Counter[str]]:
+    """What is wrong with one stream, and how much of it was checked."""
+    for _ in range(TRIES):
+        head = ledger.head(stream)
+        checked: Counter[str] = Counter(streams=1)
         try:
             derived = derive(ledger, stream)
+            checked["events"] = derived.projection.head.count
+            problems = _row_problems(ledger, stream, derived, checked)
+            problems += _body_problems(ledger, stream, derived, checked)
         except LedgerCorrupt as problem:
-            problems.append(str(problem))
-            continue
-        checked["events"] += derived.projection.head.count
-        problems += _row_problems(ledger, stream, derived, checked)
-        problems += _body_problems(ledger, stream, derived, checked)
-    if streams is None and not problems:
-        problems += _stray_rows(ledger, checked["rows"])
-    return VerifyReport(checked=checked, problems=tuple(problems), store=ledger.describe())
+            problems = [str(problem)]
+        if not problems or ledger.head(stream) == head:
+            break  # what was read while somebody wrote may not fit together
+    return problems, checked
 
 
-def _row_problems(ledger: Ledger, stream: str, derived: Derived, checked: dict[str, int]) -> list[str]:
+def _row_problems(ledger: Ledger, stream: str, derived: Derived, checked: Counter[str]) -> list[str]:
     problems = []
     session = session_of(derived, stream)
     total = 0
@@ -160,7 +180,7 @@ def session_of(derived: Derived, stream: str) -> str:
     return session.session_id if session else stream.partition(":")[2]
 
 
-def _body_problems(ledger: Ledger, stream: str, derived: Derived, checked: dict[str, int]) -> list[str]:
+def _body_problems(ledger: Ledger, stream: str, derived: Derived, checked: Counter[str]) -> list[str]:
     problems = []
     for key, seq in derived.bodies.items():
         if key in derived.projection.workspace.purged:
@@ -174,9 +194,14 @@ def _body_problems(ledger: Ledger, stream: str, derived: Derived, checked: dict[
     return problems
 
 
-def _stray_rows(ledger: Ledger, expected: int) -> list[str]:
-    found = sum(int(str(ledger.query(f"SELECT count(*) AS n FROM {table}")[0]["n"])) for table in TABLES)
-    return [] if found == expected else [f"the tables hold {found} rows, the streams account for {expected}"]
+def _stray_rows(ledger: Ledger) -> list[str]:
+    """Rows of sessions that no stream knows."""
+    known = "SELECT 1 FROM heads WHERE stream = 'session:' || session_id"
+    problems = []
+    for table in TABLES:
+        found = ledger.query(f"SELECT count(*) AS n FROM {table} WHERE NOT EXISTS ({known})")[0]["n"]
+        problems += [f"table {table}: {found} rows belong to no session of this ledger"] if found else []
+    return problems
 
 
 def rebuild(ledger: Ledger, stream: str) -> int:

@@ -2,16 +2,17 @@
 
 import io
 import zipfile
-from collections.abc import Iterator
+import zlib
 from pathlib import Path
 
 import orjson
 
 from researchdesk.state.errors import LedgerCorrupt
+from researchdesk.state.rows import Row
 from researchdesk.state.tables import TABLES
 from researchdesk.stores.jsonl import Imported, export_lines, import_lines
 from researchdesk.stores.ledger import Ledger
-from researchdesk.stores.verify import derive, session_of
+from researchdesk.stores.verify import derive
 
 LINES = "session.jsonl"
 README = """This bundle holds one research session.
@@ -27,12 +28,11 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 def write_bundle(ledger: Ledger, stream: str, path: Path) -> None:
     """Write the bundle; the same session always gives the same bytes."""
     derived = derive(ledger, stream)
-    session = session_of(derived, stream)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as bundle:
         _add(bundle, "README.txt", README.encode())
         _add(bundle, LINES, b"".join(export_lines(ledger, stream)))
         for table in TABLES:
-            rows = list(_row_lines(ledger, table, session))
+            rows = [_row_line(table, row) for _, row in sorted(derived.rows[table].items())]
             if rows:
                 _add(bundle, f"rows/{table}.jsonl", b"".join(rows))
             if table == "receipts":
@@ -43,10 +43,8 @@ def write_bundle(ledger: Ledger, stream: str, path: Path) -> None:
                 _add(bundle, f"bodies/{key.replace(':', '-')}", body)
 
 
-def _row_lines(ledger: Ledger, table: str, session: str) -> Iterator[bytes]:
-    columns = TABLES[table].columns
-    for row in ledger.rows(table, session):
-        yield orjson.dumps(dict(zip(columns, row, strict=True))) + b"\n"
+def _row_line(table: str, row: Row) -> bytes:
+    return orjson.dumps(dict(zip(TABLES[table].columns, row, strict=True))) + b"\n"
 
 
 def _add(bundle: zipfile.ZipFile, name: str, body: bytes) -> None:
@@ -61,6 +59,6 @@ def import_file(ledger: Ledger, path: Path) -> Imported:
     try:
         with zipfile.ZipFile(path) as bundle:
             body = bundle.read(LINES)
-    except (KeyError, zipfile.BadZipFile, OSError, ValueError) as problem:
+    except (KeyError, zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError) as problem:
         raise LedgerCorrupt(f"{path} is no bundle of a session ({problem}). Nothing was imported") from None
     return import_lines(ledger, io.BytesIO(body))
