@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from researchdesk.state.errors import IntegrityError, LedgerCorrupt, Unavailable
+from researchdesk.state.errors import IntegrityError, LedgerCorrupt, Unavailable, UsageError
 
 if TYPE_CHECKING:
     import sqlite3 as dbapi
@@ -24,6 +24,7 @@ else:
 
 BUSY_MS = 30_000
 BUSY_TRIES = 5
+SYNCHRONOUS = {"NORMAL": 1, "FULL": 2}
 __all__ = ["Connection", "connect", "dbapi", "journal_mode", "rows_as_dicts", "sqlite_errors", "transaction"]
 Connection = dbapi.Connection
 
@@ -53,9 +54,18 @@ def connect(path: Path, *, synchronous: str = "FULL") -> Connection:
             timeout=BUSY_MS / 1000,
             cached_statements=256,
         )
-        expected = {"foreign_keys": 1, "trusted_schema": 0, "busy_timeout": BUSY_MS}
+        expected = {
+            "foreign_keys": 1,
+            "trusted_schema": 0,
+            "recursive_triggers": 1,
+            "busy_timeout": BUSY_MS,
+            "journal_mode": journal_mode(),
+            "synchronous": SYNCHRONOUS[synchronous],
+        }
         connection.execute("PRAGMA foreign_keys=ON")
         connection.execute("PRAGMA trusted_schema=OFF")
+        # Without it, INSERT OR REPLACE would remove rows behind the back of their guards.
+        connection.execute("PRAGMA recursive_triggers=ON")
         connection.execute(f"PRAGMA busy_timeout={BUSY_MS}")
         connection.execute(f"PRAGMA journal_mode={journal_mode()}")
         connection.execute(f"PRAGMA synchronous={synchronous}")
@@ -101,7 +111,11 @@ def sqlite_errors(path: Path) -> Iterator[None]:
         raise IntegrityError(
             f"{path}: a row was refused by the database ({problem}); nothing was written"
         ) from None
+    except (dbapi.ProgrammingError, dbapi.Warning) as problem:
+        raise UsageError(f"{path}: {problem}") from None
     except dbapi.OperationalError as problem:
+        if "UTF-8" in str(problem):
+            raise LedgerCorrupt(f"{path}: a stored text is damaged ({problem})") from None
         raise Unavailable(f"{path}: {problem}. Nothing was written; {_way_out(str(problem))}") from None
     except dbapi.DatabaseError as problem:
         raise LedgerCorrupt(

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from researchdesk.state.errors import IntegrityError, LeaseLost
+from researchdesk.state.errors import IntegrityError, LeaseLost, UsageError
 from researchdesk.state.ids import CallId, content_hash
 from researchdesk.state.rows import Row, RowChange
 from researchdesk.state.tables import TABLES, Table
@@ -44,6 +44,10 @@ _INSERTS = {name: _insert(table) for name, table in TABLES.items()}
 _UPDATES = {name: _update(table) for name, table in TABLES.items()}
 
 
+# A forked child may not even close its parent's connection: that could take the parent's locks and log away.
+_PARENTS: list[Connection] = []
+
+
 class SqliteLedger:
     """A `Ledger` in one file.
 
@@ -62,6 +66,7 @@ class SqliteLedger:
     @property
     def _db(self) -> Connection:
         if self._pid != os.getpid():
+            _PARENTS.append(self._connection)
             self._connection, self._pid = self._open_file(self._path), os.getpid()
         return self._connection
 
@@ -240,6 +245,8 @@ class SqliteLedger:
         return iter([row[0] for row in self._all("SELECT hash FROM blobs ORDER BY hash")])
 
     def query(self, sql: str, parameters: tuple[object, ...] = ()) -> list[dict[str, object]]:
+        if not sql.lstrip().upper().startswith(("SELECT ", "WITH ")):
+            raise UsageError("a query is one SELECT; it cannot change anything")
         with self._lock, sqlite_errors(self._path):
             self._db.execute("PRAGMA query_only=ON")
             try:
