@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from researchdesk.state import events as ev
-from researchdesk.state.cleaning import clean_arguments
+from researchdesk.state.cleaning import clean_arguments, clean_text
 from researchdesk.state.errors import Conflict, IntegrityError, NotFound, Refusal
 from researchdesk.state.ids import CallId, session_stream
 from researchdesk.state.names import clean_id
@@ -34,6 +34,8 @@ from researchdesk.tools.spec import Bodies, Decision, Fetch, Gathered, Need, Sea
 from researchdesk.tools.validation import checked, filled, input_digest
 
 COMMIT_TRIES = 100
+NAME_CHARS = 64
+PURGED = "The text of this result was removed for good; what the call did still stands."
 BOUNDARY_LETTERS = 16
 
 
@@ -148,12 +150,9 @@ class Session:
     def recorded_text(self, *, turn_id: str, tool_call_id: str) -> str:
         """The text of a recorded call's result; empty while it has no record or when it was purged."""
         row = self.records.ledger.call_row(CallId(session=self.id, turn=turn_id, call=tool_call_id))
-        if row is None:
+        if row is None or row["result_hash"] in self.workspace.purged:
             return ""
-        try:
-            return unstow(ev.Stowed(inline=row["result"], hash=row["result_hash"]), self.records.text)
-        except NotFound:
-            return ""
+        return self._result_text(row)
 
     def gather(
         self, name: str, arguments: Mapping[str, Any], *, tool_call_id: str, turn_id: str = ""
@@ -238,6 +237,7 @@ class Session:
     ) -> _Call:
         """Clean and redact the arguments, then check them against the tool's schema."""
         identity = CallId(session=self.id, turn=turn_id, call=clean_id(tool_call_id, "tool_call_id"))
+        name = redact(clean_text(name).text).text[:NAME_CHARS]
         try:
             cleaned = clean_arguments(dict(arguments)).value
         except Refusal as unreadable:
@@ -251,7 +251,7 @@ class Session:
         if spec is None:
             known = ", ".join(spec.name for spec in self.tools())
             unknown = Refusal(
-                "unknown_tool", f"There is no tool '{name[:64]}'. This session has: {known or 'none'}."
+                "unknown_tool", f"There is no tool '{name}'. This session has: {known or 'none'}."
             )
             digest = input_digest(name, plain)
             return _Call(
@@ -284,20 +284,25 @@ class Session:
                 f"call '{call.id.call}' was recorded as {row['name']} with other arguments; "
                 "use a new tool_call_id for a new call"
             )
-        text = unstow(ev.Stowed(inline=row["result"], hash=row["result_hash"]), self.records.text)
         return ToolResult(
-            text=text,
+            text=self._result_text(row),
             data=orjson.loads(row["data"]),
             status=row["status"],  # type: ignore[arg-type]
             replayed=True,
             seq=int(row["seq"]),
         )
 
+    def _result_text(self, row: Mapping[str, str]) -> str:
+        key = row["result_hash"]
+        if key and key in self.workspace.purged:
+            return PURGED
+        return unstow(ev.Stowed(inline=row["result"], hash=key), self.records.text)
+
     # -- deciding ---------------------------------------------------------------------------------------------
 
     def _decide_and_commit(self, call: _Call, started: float) -> ToolResult:
         projection = self.records.projection(self.id)
-        decision, code, staged = self._decision(call, projection.workspace)
+        decision, code = self._decision(call, projection.workspace)
         stow = Stow()
         record = self._call_record(call, decision, code, stow, started)
         refs = Refs(run=self.id if projection.workspace.run else "", turn=call.id.turn, call=call.id.call)
@@ -317,7 +322,7 @@ class Session:
                 rows=extension.rows,
                 rows_digest=extension.projection.head.rows_digest,
                 bodies={**decision.bodies, **stow.bodies},
-                settles=call.id if staged else None,
+                settles=call.id,
                 adopts=decision.adopts,
                 lease=self.lease,
             )
@@ -331,17 +336,15 @@ class Session:
             seq=extension.projection.head.count,
         )
 
-    def _decision(self, call: _Call, workspace: Workspace) -> tuple[Decision, str, bool]:
-        """The decision on a call, the code of a refusal, and whether something staged is used up by it."""
-        staged = False
+    def _decision(self, call: _Call, workspace: Workspace) -> tuple[Decision, str]:
+        """The decision on a call, and the code of a refusal."""
         try:
             if call.refusal is not None:
                 raise call.refusal
             assert call.spec is not None
             need = self._need(call, workspace)
-            gathered, staged = self._gathered(call, need)
-            decision = call.spec.decide(workspace, call.parsed, gathered, call.id)
-            return decision, "", staged
+            gathered = self._gathered(call, need, workspace)
+            return call.spec.decide(workspace, call.parsed, gathered, call.id), ""
         except Refusal as refusal:
             kind, key = call.spec.subject(call.parsed) if call.spec and call.parsed else ("", "")
             refused = Decision(
@@ -351,7 +354,7 @@ class Session:
                 entity_id=key,
                 status="error",
             )
-            return refused, refusal.code, staged
+            return refused, refusal.code
 
     def _need(self, call: _Call, workspace: Workspace) -> Need:
         assert call.spec is not None
@@ -383,38 +386,38 @@ class Session:
 
     # -- gathering --------------------------------------------------------------------------------------------
 
-    def _gathered(self, call: _Call, need: Need) -> tuple[Gathered, bool]:
+    def _gathered(self, call: _Call, need: Need, workspace: Workspace) -> Gathered:
         boundary = new_boundary()
         if isinstance(need, Bodies):
-            texts, problems = self._texts(need.artifact_ids)
-            return Gathered(
-                boundary=boundary, redactions=call.redactions, texts=texts, problems=problems
-            ), False
+            texts, problems = self._texts(need.artifact_ids, workspace)
+            return Gathered(boundary=boundary, redactions=call.redactions, texts=texts, problems=problems)
         taken = self._taken(call, need)
-        gathered = Gathered(
+        return Gathered(
             boundary=boundary,
             redactions=call.redactions,
             search=taken.search,
             page=taken.page,
             failure=taken.failure,
         )
-        return gathered, True
 
-    def _texts(self, artifact_ids: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
+    def _texts(
+        self, artifact_ids: Sequence[str], workspace: Workspace
+    ) -> tuple[dict[str, str], dict[str, str]]:
         """Bodies of the session's own artifacts, and why those that cannot be trusted cannot."""
-        run = self.run
         texts: dict[str, str] = {}
         problems: dict[str, str] = {}
         for key in artifact_ids:
-            assert run is not None
+            assert workspace.run is not None
+            content = workspace.run.artifacts[key].content_hash
+            if content in workspace.purged:  # its bytes may still be there for another session
+                problems[key] = f"Artifact {key}: its body was purged."
+                continue
             try:
-                texts[key] = self.records.text(run.artifacts[key].content_hash)
+                texts[key] = self.records.text(content)
             except IntegrityError as problem:
                 problems[key] = f"Artifact {key}: {problem}."
             except NotFound:
-                purged = run.artifacts[key].content_hash in self.workspace.purged
-                cause = "was purged" if purged else "is missing from the ledger"
-                problems[key] = f"Artifact {key}: its body {cause}."
+                problems[key] = f"Artifact {key}: its body is missing from the ledger."
         return texts, problems
 
     def _taken(self, call: _Call, need: Search | Fetch) -> Taken:
@@ -446,10 +449,10 @@ def redacted_arguments(arguments: dict[str, Any]) -> tuple[dict[str, Any], int]:
         if isinstance(value, list):
             return [clean(item) for item in value]
         if isinstance(value, dict):
-            return {key: clean(item) for key, item in value.items()}
+            return {clean(key): clean(item) for key, item in value.items()}
         return value
 
-    return {key: clean(value) for key, value in arguments.items()}, count
+    return {clean(key): clean(value) for key, value in arguments.items()}, count
 
 
 def _forbidden(spec: ToolSpec, workspace: Workspace) -> Refusal | None:

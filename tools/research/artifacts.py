@@ -199,6 +199,8 @@ def _checked(run: ResearchRun, arguments: SaveArtifact, gathered: Gathered) -> _
         there = f"it has s_001..{last}" if run.sources else "it has none yet"
         raise Refusal("unknown_citation", f"No source {', '.join(unknown)} in this run; {there}.")
     if not _assembles(arguments):
+        if gathered.problems:
+            raise Refusal("integrity", " ".join(gathered.problems.values()))
         quotes = anchor_quotes(run, text, gathered.texts)
     if arguments.role == "report":
         text = mark_unsourced(text)

@@ -15,7 +15,7 @@ from pydantic.dataclasses import dataclass as strict_dataclass
 
 from researchdesk.state import events as ev
 from researchdesk.state.ids import content_hash
-from researchdesk.state.limits import ARCHIVED_CHARS, SNIPPET_CHARS
+from researchdesk.state.limits import ARCHIVED_CHARS, LOCATOR_CHARS, SNIPPET_CHARS
 from researchdesk.state.redaction import redact
 from researchdesk.tools.sources.ports import (
     Fetched,
@@ -126,6 +126,11 @@ def _fetch(need: Fetch, sources: Sources) -> Haul:
             "fetch_unsafe", f"'{need.locator[:200]}' is outside what this run may read: {kinds}."
         )
     fetched: Fetched = _patiently.copy()(fetcher.fetch, need.locator)
+    if len(fetched.canonical) > LOCATOR_CHARS:
+        raise FetchRefused(
+            "fetch_unsafe",
+            f"Its locator has {len(fetched.canonical):,} characters, the limit is {LOCATOR_CHARS:,}.",
+        )
     if len(fetched.text) > ARCHIVED_CHARS:
         raise FetchRefused(
             "fetch_too_large",

@@ -230,5 +230,6 @@ SPECS: tuple[ToolSpec, ...] = (
         needs=archive_needs,
         decide=decide_archive,
         subject=_locator_subject,
+        stows_result=True,
     ),
 )
