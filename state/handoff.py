@@ -35,7 +35,12 @@ def handoff_prompt(session_id: str, run: ResearchRun) -> str:
     parts.append(_list("Known gaps", completion.gaps))
     sources = [f"{s.source_id} {s.artifact_id} {s.url} ({s.title or 'untitled'})" for s in run.all_sources]
     parts.append(_list("Sources, by provenance id", tuple(sources), limit=SOURCES_CHARS))
-    return "\n\n".join(part for part in parts if part)[:HANDOFF_PROMPT_CHARS]
+    return _whole_lines("\n\n".join(part for part in parts if part))
+
+
+def _whole_lines(text: str) -> str:
+    """At most the allowed characters, cut between lines, so that no quotation is left open."""
+    return text if len(text) <= HANDOFF_PROMPT_CHARS else text[: HANDOFF_PROMPT_CHARS + 1].rpartition("\n")[0]
 
 
 def _list(title: str, items: tuple[str, ...], *, limit: int = LIST_CHARS) -> str:

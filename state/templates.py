@@ -76,6 +76,7 @@ GENERAL = Template(
     ),
 )
 
+HANDOFF_KEYS = tuple(part.key for part in IMPLEMENTATION.handoff)
 _registered: dict[str, Template] = {t.name: t for t in (IMPLEMENTATION, GENERAL)}
 
 
@@ -83,8 +84,11 @@ def register_template(template: Template) -> None:
     """Make a template available by its name in this process.
 
     Raises:
-        UsageError: the name is taken by another template, or its parts are empty, repeated or too many.
+        UsageError: the name is taken by another template, its parts are empty, repeated or too many, or its
+            handoff lists are not the four of the completion.
     """
+    if sorted(part.key for part in template.handoff) != sorted(HANDOFF_KEYS):
+        raise UsageError(f"template '{template.name}' titles the handoff lists {', '.join(HANDOFF_KEYS)}")
     for parts in (template.checklist, template.sections):
         keys = [part.key for part in parts]
         if not 0 < len(keys) <= CHECKLIST_ITEMS or len(set(keys)) != len(keys):
