@@ -1,0 +1,266 @@
+"""The SQLite ledger: the contract, and what only SQLite can get wrong."""
+
+import os
+import re
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from researchdesk.state import vocabulary
+from researchdesk.state.errors import IntegrityError, LedgerCorrupt, Unavailable, UsageError
+from researchdesk.state.ids import content_hash
+from researchdesk.state.tables import TABLES
+from researchdesk.stores.ledger import Ledger
+from researchdesk.stores.sqlite.connection import connect, dbapi, journal_mode, transaction, wal_is_safe
+from researchdesk.stores.sqlite.ledger import SqliteLedger
+from researchdesk.stores.sqlite.migrations import APPLICATION_ID, migrate, steps
+from researchdesk.stores.verify import verify
+
+from .contract import LedgerContract, artifact, recorded
+
+
+class TestSqliteLedger(LedgerContract):
+    @pytest.fixture
+    def reopen(self, tmp_path: Path) -> Callable[[], Ledger]:
+        return lambda: SqliteLedger(tmp_path / "ledger.sqlite")
+
+    def test_events_artifacts_and_bodies_refuse_update_and_delete(
+        self, ledger: Ledger, tmp_path: Path
+    ) -> None:
+        self.begin(ledger)
+        self.write(ledger, artifact(1), bodies={content_hash(b"body"): b"body"})
+        raw = connect(tmp_path / "ledger.sqlite")
+        for table in ("events", "artifacts", "blobs"):
+            column = {"events": "payload", "artifacts": "name", "blobs": "bytes"}[table]
+            for sql in (f"UPDATE {table} SET {column} = {column}", f"DELETE FROM {table}"):
+                with pytest.raises(dbapi.IntegrityError, match="append-only"):
+                    raw.execute(sql)
+            replaced = f"INSERT OR REPLACE INTO {table} SELECT * FROM {table}"
+            with pytest.raises(dbapi.IntegrityError, match="append-only"):
+                raw.execute(replaced)
+        raw.close()
+        assert verify(ledger).ok
+
+    def test_a_row_with_a_word_outside_its_vocabulary_is_refused_whole(
+        self, ledger: Ledger, tmp_path: Path
+    ) -> None:
+        self.begin(ledger)
+        self.write(ledger, artifact(1), bodies={content_hash(b"body"): b"body"})
+        raw = connect(tmp_path / "ledger.sqlite")
+        for sql in (
+            "UPDATE research_runs SET stage = 'dreaming'",
+            "UPDATE research_runs SET stage = 'completed'",
+            "UPDATE research_runs SET stop_reason = 'tired'",
+            "UPDATE research_runs SET round = -1",
+            "UPDATE research_runs SET round = 'one'",
+            "UPDATE checklist_items SET status = 'done'",
+            "UPDATE checklist_items SET status = 'completed'",
+            "UPDATE checklist_items SET blocked_reason = 'why'",
+            "UPDATE report_sections SET status = 'drafted'",
+            "UPDATE sessions SET profile = 'root'",
+            "UPDATE sessions SET labels = 'no json'",
+            "UPDATE heads SET hash = 'short'",
+        ):
+            with pytest.raises(dbapi.IntegrityError):
+                raw.execute(sql)
+        raw.close()
+        assert verify(ledger).ok
+
+    def test_a_row_that_names_what_is_not_there_is_refused_at_commit(
+        self, ledger: Ledger, tmp_path: Path
+    ) -> None:
+        self.begin(ledger)
+        path = tmp_path / "ledger.sqlite"
+        raw = connect(path)
+        for sql in (
+            "INSERT INTO artifact_sources VALUES ('s1', 'a_9', 'a_8', 0)",
+            "UPDATE report_sections SET status = 'drafted', artifact_id = 'a_9'",
+            "UPDATE research_runs SET report_artifact_id = 'a_9'",
+            "INSERT INTO searches VALUES ('nobody', 1, 'q', 'p', 0, 0, 't')",
+        ):
+            with pytest.raises(IntegrityError, match="FOREIGN KEY"), transaction(raw, path):
+                raw.execute(sql)
+        raw.close()
+        assert verify(ledger).ok
+
+    def test_an_append_that_the_database_refuses_leaves_nothing(self, ledger: Ledger) -> None:
+        self.begin(ledger)
+        from dataclasses import replace
+
+        wrong = replace(artifact(1), source_artifact_ids=())
+        append, _ = self.extension(ledger, [wrong])
+        broken = tuple(
+            replace(change, new=(*change.new[:2], "poem", *change.new[3:]))
+            if change.table == "artifacts"
+            else change
+            for change in append.rows
+        )
+        with pytest.raises(IntegrityError, match="nothing was written"):
+            ledger.append(replace(append, rows=broken, bodies={content_hash(b"body"): b"body"}))
+        assert len(ledger.read("session:s1")) == 2
+        assert ledger.body(content_hash(b"body")) is None
+        assert verify(ledger).ok
+
+    def test_the_pragmas_are_what_durability_asks_for(self, tmp_path: Path) -> None:
+        raw = connect(tmp_path / "x.sqlite")
+        found = {
+            name: raw.execute(f"PRAGMA {name}").fetchone()[0]
+            for name in ("journal_mode", "synchronous", "foreign_keys", "trusted_schema", "busy_timeout")
+        }
+        raw.close()
+        assert found == {
+            "journal_mode": journal_mode(),
+            "synchronous": 2,
+            "foreign_keys": 1,
+            "trusted_schema": 0,
+            "busy_timeout": 30_000,
+        }
+
+    @pytest.mark.parametrize(
+        ("version", "safe"),
+        [
+            ((3, 40, 1), False),
+            ((3, 44, 5), False),
+            ((3, 44, 6), True),
+            ((3, 45, 0), False),
+            ((3, 50, 6), False),
+            ((3, 50, 7), True),
+            ((3, 51, 2), False),
+            ((3, 51, 3), True),
+            ((3, 53, 0), True),
+        ],
+    )
+    def test_a_library_with_the_wal_fault_is_not_trusted_with_a_wal(
+        self, version: tuple[int, ...], safe: bool
+    ) -> None:
+        assert wal_is_safe(version) is safe
+
+    def test_every_table_is_strict(self, ledger: Ledger) -> None:
+        loose = ledger.query(
+            "SELECT name FROM pragma_table_list WHERE type = 'table' AND strict = 0 AND name NOT LIKE 'sqlite_%'"
+        )
+        assert loose == []
+
+    def test_a_ledger_of_a_newer_version_is_left_alone(self, ledger: Ledger, tmp_path: Path) -> None:
+        path = tmp_path / "ledger.sqlite"
+        raw = connect(path)
+        raw.execute("PRAGMA user_version=999")
+        raw.close()
+        with pytest.raises(Unavailable, match=r"newer version.*999"):
+            SqliteLedger(path)
+
+    def test_a_database_of_another_program_is_left_alone(self, tmp_path: Path) -> None:
+        path = tmp_path / "other.sqlite"
+        raw = connect(path)
+        raw.execute("CREATE TABLE mine (x INTEGER)")
+        with pytest.raises(Unavailable, match="another program"):
+            SqliteLedger(path)
+        raw.execute("PRAGMA application_id=7")
+        with pytest.raises(Unavailable, match="another program"):
+            SqliteLedger(path)
+        assert raw.execute("SELECT count(*) FROM sqlite_schema").fetchone() == (1,)
+        raw.close()
+
+    def test_a_file_that_is_no_database_is_left_alone(self, tmp_path: Path) -> None:
+        path = tmp_path / "letter.sqlite"
+        path.write_text("Dear Sir or Madam, " * 300)
+        with pytest.raises(LedgerCorrupt, match="restore it from a backup"):
+            SqliteLedger(path)
+        assert path.read_text().startswith("Dear Sir")
+
+    def test_migrating_twice_changes_nothing(self, ledger: Ledger, tmp_path: Path) -> None:
+        path = tmp_path / "ledger.sqlite"
+        self.begin(ledger)
+        raw = connect(path)
+        before = raw.execute("SELECT name, sql FROM sqlite_schema ORDER BY name").fetchall()
+        version = raw.execute("PRAGMA schema_version").fetchone()
+        assert migrate(raw, path) == steps()[-1][0]
+        assert raw.execute("SELECT name, sql FROM sqlite_schema ORDER BY name").fetchall() == before
+        assert raw.execute("PRAGMA schema_version").fetchone() == version
+        assert raw.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
+        raw.close()
+
+    def test_a_forked_child_opens_a_connection_of_its_own(self, ledger: Ledger) -> None:
+        self.begin(ledger)
+        child = os.fork()
+        if child == 0:
+            try:
+                self.write(ledger, recorded("from_child"))
+                ledger.close()
+                os._exit(0)
+            except BaseException:
+                os._exit(1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        self.write(ledger, recorded("from_parent"))
+        assert [e.seq for e in ledger.read("session:s1")] == [1, 2, 3, 4]
+        assert verify(ledger).ok
+
+    def test_a_query_cannot_leave_a_transaction_open(self, ledger: Ledger) -> None:
+        self.begin(ledger)
+        for sql in ("BEGIN", "BEGIN IMMEDIATE", "SAVEPOINT x", "PRAGMA query_only=OFF"):
+            with pytest.raises(UsageError, match="SELECT"):
+                ledger.query(sql)
+        self.write(ledger, recorded("c1"))
+        with pytest.raises(UsageError):
+            ledger.query("SELECT 1; DELETE FROM heads")
+        assert verify(ledger).ok
+
+    def test_a_closed_ledger_says_that_it_is_closed(self, tmp_path: Path) -> None:
+        ledger = SqliteLedger(tmp_path / "ledger.sqlite")
+        ledger.close()
+        with pytest.raises(UsageError, match="closed"):
+            ledger.head("session:s1")
+
+
+DDL = "".join(sql for _, sql in steps())
+
+
+def test_the_tables_of_the_schema_are_those_of_the_state() -> None:
+    raw = dbapi.connect(":memory:")
+    raw.executescript(DDL)
+    for table in TABLES.values():
+        info = raw.execute(f"PRAGMA table_info({table.name})").fetchall()
+        assert tuple(row[1] for row in info) == table.columns
+        key = sorted((row[5], row[1]) for row in info if row[5])
+        assert tuple(name for _, name in key) == table.key
+    own = {"events", "heads", "blobs", "leases", "gathered", "gathered_bodies"}
+    names = {row[0] for row in raw.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    assert names == own | TABLES.keys()
+    raw.close()
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "words"),
+    [
+        ("sessions", "profile", vocabulary.Profile),
+        ("research_runs", "scope_level", vocabulary.ScopeLevel),
+        ("research_runs", "stage", vocabulary.Stage),
+        ("research_runs", "status", vocabulary.RunStatus),
+        ("research_runs", "stop_reason", vocabulary.StopReason),
+        ("tool_calls", "status", vocabulary.CallStatus),
+        ("artifacts", "role", vocabulary.ArtifactRole),
+        ("artifacts", "provenance", vocabulary.Provenance),
+        ("checklist_items", "status", vocabulary.ChecklistStatus),
+        ("research_steps", "kind", vocabulary.StepKind),
+        ("research_steps", "status", vocabulary.StepStatus),
+        ("inspected_refs", "kind", vocabulary.RefKind),
+        ("report_sections", "status", vocabulary.SectionStatus),
+        ("model_calls", "stage", vocabulary.Stage),
+    ],
+)
+def test_the_checks_of_the_schema_use_the_words_of_the_vocabulary(
+    table: str, column: str, words: object
+) -> None:
+    body = re.search(rf"CREATE TABLE {table} \((.*?)\) STRICT", DDL, re.DOTALL)
+    assert body is not None
+    check = re.search(rf"\b{column}\s+TEXT.*?CHECK \({column} IN \((.*?)\)\)", body[1], re.DOTALL)
+    assert check is not None
+    assert tuple(re.findall(r"'([^']*)'", check[1])) == get_args(words)
+
+
+def test_the_schema_steps_are_numbered_without_a_gap() -> None:
+    assert [number for number, _ in steps()] == list(range(1, len(steps()) + 1))
+    assert (files("researchdesk.stores.sqlite") / "schema").is_dir()
