@@ -13,7 +13,8 @@ from researchdesk.graph.offline.terms import Rarity
 from researchdesk.graph.offline.view import Hit, Result, Source, View
 
 WINDOW = 4_000
-READS_A_TURN = 8
+READS_A_TURN = {"quick": 4, "standard": 6, "deep": 8}
+"""A prompt of a scope holds so many windows uncut."""
 WINDOWS_A_SOURCE = 3
 BEFORE_HIT = 700
 """Characters read before a hit, so that the heading above it is usually seen."""
@@ -35,7 +36,7 @@ def next_reads(view: View, *, waiting: Sequence[Source]) -> list[Call]:
     calls: list[Call] = []
     for source in waiting:
         windows = windows_of(source)
-        if calls and len(calls) + len(windows) > READS_A_TURN:
+        if calls and len(calls) + len(windows) > READS_A_TURN.get(view.scope_level, 6):
             break
         calls.extend(read(source.artifact_id, offset=offset, length=WINDOW) for offset in windows)
     return calls

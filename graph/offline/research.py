@@ -46,7 +46,8 @@ def gathering(view: View, question: Question) -> list[Call]:
             return calls
     if failed_twice(view.failed(SAVE)):
         return closing(view)
-    calls = [*next_notes(view, question), *next_reads(view, waiting=waiting_sources(view))]
+    # Notes and reads take turns: results of one turn share the prompt, and pages are to come uncut.
+    calls = next_notes(view, question) or next_reads(view, waiting=waiting_sources(view))
     return calls or closing(view)
 
 

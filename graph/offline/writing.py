@@ -235,13 +235,21 @@ SECTIONS: dict[str, tuple[Writer, ...]] = {
 
 def handoff_lists(material: Material) -> tuple[list[str], list[str], list[str]]:
     """Decisions, follow-up questions and checks, as the structured handoff carries them."""
+    named = [
+        f"{material.document_names[source.source_id]} [{source.source_id}]" for source in material.cited[:8]
+    ]
     decisions = [f"{quoted(one.text[:700])} [{one.source_id}]" for one in material.shares["advice"]]
     questions = [
         f"Which value applies? {one_line(one)}" for one in material.comparisons if one.kind != "agreement"
     ]
     questions += [f"What do sources say about {word}?" for word in material.missing]
-    checks_ = [f"Compare the quotes of {s.source_id} with its archived text" for s in material.cited[:8]]
-    return decisions, questions, checks_
+    repeated = [f"Compare the quotes of {name} with its archived text" for name in named]
+    return (
+        decisions or [f"Decide after reading {name} in context" for name in named[:1]],
+        questions
+        or [f"Do other publishers and newer editions say the same as {name}?" for name in named[:1]],
+        repeated,
+    )
 
 
 def handoff_text(material: Material) -> str:
