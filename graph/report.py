@@ -31,6 +31,7 @@ class Reference:
     read_at: str
     """ISO 8601; when a supplied text was saved."""
     media_type: str
+    chars: int
     text_hash: str
     raw_hash: str
     supplied: bool
@@ -163,6 +164,19 @@ def read_report(desk: Desk, session_id: str = "") -> Report:
     )
 
 
+def read_sources(desk: Desk, session_id: str = "") -> tuple[Reference, ...]:
+    """Every source of a run in the order of its id, whether or not there is a report that cites it.
+
+    Raises:
+        NotFound: no such session, or no research in it.
+    """
+    session = desk.existing(session_id)
+    workspace = session.workspace
+    if workspace.run is None:
+        raise NotFound(f"session '{session.id}' holds no research, so it has no sources")
+    return tuple(_reference(desk, session.id, workspace, source, {}) for source in workspace.run.all_sources)
+
+
 Read = Callable[[str], str | None]
 
 
@@ -233,6 +247,7 @@ def _reference(
         domain=source.domain,
         read_at=receipt.fetched_at if receipt else _saved_at(desk, session_id, source.artifact_id),
         media_type=receipt.media_type if receipt else "",
+        chars=artifact.chars,
         text_hash=artifact.content_hash,
         raw_hash=receipt.raw_hash if receipt else "",
         supplied=receipt is None,

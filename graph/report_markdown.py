@@ -81,8 +81,13 @@ def _reference(ref: Reference) -> str:
 def _handoff(report: Report, handed: HandoffList) -> Iterator[str]:
     if handed.items:
         yield f"## {markdown_text(handed.title)}"
-        show = markdown_code if handed.key == COMMANDS else markdown_text
-        yield _bullets(show(report.numbered(item)) for item in handed.items)
+        yield _bullets(_handed(report, handed.key, item) for item in handed.items)
+
+
+def _handed(report: Report, key: str, item: str) -> str:
+    """A handed item as text; a command as code, unless it is a sentence that cites."""
+    shown = report.numbered(item)
+    return markdown_code(item) if key == COMMANDS and shown == item else markdown_text(shown)
 
 
 def _bullets(items: Iterable[str]) -> str:

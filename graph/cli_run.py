@@ -1,0 +1,177 @@
+"""The commands that research: `run` and `resume`."""
+
+from typing import Annotated
+
+import typer
+
+from researchdesk.graph.cli_options import HomeOption, JsonOption, SessionArgument, existing_desk, opened_desk
+from researchdesk.state.vocabulary import ScopeLevel
+from researchdesk.tools.sources.origins import OriginBy
+
+CorpusOption = Annotated[
+    list[str],
+    typer.Option(
+        "--corpus",
+        metavar="PATH",
+        help="Folder or file that may be searched and read; repeat it for several.",
+        show_default=False,
+    ),
+]
+ModelOption = Annotated[
+    str,
+    typer.Option(
+        "--model",
+        metavar="SPEC",
+        help="offline (rules, no key, no network), or provider:model for a LangChain chat model. "
+        "Default: offline; resume: as before",
+        show_default=False,
+    ),
+]
+OriginOption = Annotated[
+    OriginBy | None,
+    typer.Option(
+        "--origin-by",
+        help="What counts as one publisher of local files: auto reads corpus.toml and the documents. "
+        "Default: auto; resume: as before",
+        show_default=False,
+    ),
+]
+StepsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--max-steps",
+        min=0,
+        metavar="N",
+        help="Model requests in all; 0: the scope's own cap (quick 40, standard 150, deep 500). "
+        "Default: 0; resume: as before",
+        show_default=False,
+    ),
+]
+TokensOption = Annotated[
+    int | None,
+    typer.Option(
+        "--budget-tokens",
+        min=0,
+        metavar="N",
+        help="Tokens in all, prompts and answers; a quarter is kept for the report; 0: no limit. "
+        "Default: 0; resume: as before",
+        show_default=False,
+    ),
+]
+WallOption = Annotated[
+    int | None,
+    typer.Option(
+        "--wall-seconds",
+        min=0,
+        metavar="N",
+        help="Seconds from now until the report is begun at the latest; 0: no limit. "
+        "Default: 0; resume: as before",
+        show_default=False,
+    ),
+]
+
+
+def run(
+    objective: Annotated[
+        str, typer.Argument(metavar="OBJECTIVE", help="The question, up to 2,000 characters.")
+    ],
+    corpus: CorpusOption = [],  # noqa: B006 - typer copies it
+    model: ModelOption = "",
+    scope: Annotated[
+        ScopeLevel,
+        typer.Option("--scope", help="How far to go; sets sources to reach and requests allowed."),
+    ] = "standard",
+    template: Annotated[
+        str,
+        typer.Option(
+            "--template",
+            metavar="NAME",
+            help="Checklist and sections: implementation (questions about code) or general.",
+        ),
+    ] = "implementation",
+    home: HomeOption = "",
+    session: Annotated[
+        str,
+        typer.Option(
+            "--session",
+            metavar="ID",
+            help="Session id. Default: the next free of r1, r2 …",
+            show_default=False,
+        ),
+    ] = "",
+    origin_by: OriginOption = None,
+    max_steps: StepsOption = None,
+    budget_tokens: TokensOption = None,
+    wall_seconds: WallOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Research a question in local documents and write a report with sources.
+
+    The session id is the first line of stdout, the report follows; stderr shows the progress. With --json, stdout
+    has one JSON object a line, the last of type "result". Exit: 0 completed, 3 blocked, partial or stopped.
+    """
+    from researchdesk.state.errors import UsageError
+    from researchdesk.state.templates import template_named
+
+    if not corpus:
+        raise UsageError(
+            "nothing to search: name folders or files with --corpus PATH, for example --corpus docs/"
+        )
+    template_named(template)
+    with opened_desk(home) as desk:
+        from researchdesk.graph.driving import drive
+        from researchdesk.graph.options import RunOptions
+        from researchdesk.graph.runner import new_session_id
+
+        options = RunOptions(
+            corpus=tuple(corpus),
+            origin_by=origin_by or "auto",
+            model=model or "offline",
+            scope=scope,
+            template=template,
+            max_steps=max_steps or 0,
+            budget_tokens=budget_tokens or 0,
+            wall_seconds=wall_seconds or 0,
+        )
+        session_id = session or new_session_id(desk)
+        raise typer.Exit(drive(desk, session_id, options, objective=objective, json=json))
+
+
+def resume(
+    session: SessionArgument = "",
+    corpus: CorpusOption = [],  # noqa: B006 - typer copies it
+    model: ModelOption = "",
+    home: HomeOption = "",
+    origin_by: OriginOption = None,
+    max_steps: StepsOption = None,
+    budget_tokens: TokensOption = None,
+    wall_seconds: WallOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Take up a run where it stands; its corpus, model and budgets are remembered unless given anew.
+
+    Output and exit codes are those of `run`. A run that is completed is shown again.
+    """
+    from researchdesk.state.errors import UsageError
+
+    with existing_desk(home) as desk:
+        from researchdesk.graph.driving import drive
+        from researchdesk.graph.options import RunOptions
+        from researchdesk.state.events import RunConfigured
+
+        found = desk.existing(session)
+        workspace = found.workspace
+        if workspace.run is None:
+            raise UsageError(f"session '{found.id}' holds no research; start one with `researchdesk run`")
+        before = workspace.config or RunConfigured()
+        options = RunOptions(
+            corpus=tuple(corpus) or before.corpus,
+            origin_by=origin_by or before.origin_by,  # type: ignore[arg-type]
+            model=model or before.model,
+            scope=workspace.run.scope_level,
+            template=workspace.run.template.name,
+            max_steps=before.max_steps if max_steps is None else max_steps,
+            budget_tokens=before.budget_tokens if budget_tokens is None else budget_tokens,
+            wall_seconds=before.wall_seconds if wall_seconds is None else wall_seconds,
+        )
+        raise typer.Exit(drive(desk, found.id, options, objective=workspace.run.objective, json=json))

@@ -1,0 +1,61 @@
+"""What is written to a person's terminal: results to stdout, progress to stderr, and nothing that acts there."""
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import orjson
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from researchdesk.graph.plain import one_line, plain
+
+_WIDE = 100_000
+
+
+def note(text: str) -> None:
+    """A line for the person, on stderr."""
+    print(plain(text), file=sys.stderr, flush=True)
+
+
+def result(text: str) -> None:
+    """The command's result, on stdout; control characters are left out."""
+    shown = plain(text)
+    sys.stdout.write(shown if shown.endswith("\n") else f"{shown}\n")
+    sys.stdout.flush()
+
+
+def result_json(value: Any, *, line: bool = False) -> None:
+    """The command's result as a JSON document, or as one of many JSON lines."""
+    options = orjson.OPT_APPEND_NEWLINE if line else orjson.OPT_APPEND_NEWLINE | orjson.OPT_INDENT_2
+    sys.stdout.write(orjson.dumps(value, option=options).decode())
+    sys.stdout.flush()
+
+
+def result_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """A table on stdout; it fits a terminal, and is never cut where a program reads it."""
+    terminal = sys.stdout.isatty()
+    table = Table(box=box.SIMPLE_HEAD if terminal else None, pad_edge=False, show_edge=False)
+    for number, name in enumerate(columns):
+        table.add_column(name, no_wrap=number == 0, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(one_line(cell)) for cell in row))
+    show(table)
+
+
+def show(renderable: Any) -> None:
+    """A rich renderable on stdout; where a program reads it, lines are as wide as they need to be."""
+    terminal = sys.stdout.isatty()
+    console = Console(file=sys.stdout, width=None if terminal else _WIDE, markup=False, emoji=False)
+    with console.capture() as captured:
+        console.print(renderable)
+    text = captured.get()
+    sys.stdout.write(text if terminal else "".join(f"{line.rstrip()}\n" for line in text.splitlines()))
+    sys.stdout.flush()
+
+
+def clear() -> None:
+    """Empty the terminal that stdout is."""
+    Console(file=sys.stdout).clear()

@@ -1,0 +1,225 @@
+"""Driving a run from the command line: what is about to happen, how it goes, how it ended, where the report is."""
+
+import os
+import shlex
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from langgraph.runtime import RunControl
+
+from researchdesk.graph.console import note, result, result_json
+from researchdesk.graph.driver import StreamEvent
+from researchdesk.graph.exits import Exit, error_text, tell_error
+from researchdesk.graph.files import write_text
+from researchdesk.graph.models import OFFLINE, resolve_model
+from researchdesk.graph.options import RunOptions
+from researchdesk.graph.plain import one_line
+from researchdesk.graph.progress import IndexProgress, RunProgress
+from researchdesk.graph.rendering import render_report
+from researchdesk.graph.report import read_report
+from researchdesk.graph.runner import RunResult, run_research
+from researchdesk.graph.stopping import stoppable
+from researchdesk.graph.words import model_text, outcome, outcome_text
+from researchdesk.state.errors import NotFound
+from researchdesk.state.limits import LIMITS
+from researchdesk.state.names import safe_file_name
+from researchdesk.tools.sources.corpus import Corpus, CorpusReport
+from researchdesk.tools.sources.gathering import Sources
+from researchdesk.tools.sources.leaveout import REASONS
+from researchdesk.tools.workspace import Desk
+
+
+class _StoppedEarly(Exception):
+    """A signal came before the research began."""
+
+
+@dataclass(slots=True)
+class _Output:
+    """Where events and results go; a reader that went away stops the run instead of breaking it."""
+
+    control: RunControl
+    json: bool
+
+    def line(self, value: dict[str, Any]) -> None:
+        """One JSON line, where JSON was asked for."""
+        if self.json:
+            self._write(lambda: result_json(value, line=True))
+
+    def text(self, text: str) -> None:
+        """Text, where JSON was not asked for."""
+        if not self.json:
+            self._write(lambda: result(text))
+
+    def _write(self, write: Any) -> None:
+        try:
+            write()
+        except BrokenPipeError:
+            self.control.request_drain()
+            # What is still in the buffer must not fail once more when the interpreter flushes it.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def drive(desk: Desk, session_id: str, options: RunOptions, *, objective: str, json: bool) -> Exit:
+    """Begin or take up a run, show it, and print its report; an error is told and becomes the exit code."""
+    with stoppable() as control:
+        out = _Output(control=control, json=json)
+        out.text(session_id)
+        try:
+            ended = _research(desk, session_id, options, objective, out)
+        except _StoppedEarly:
+            note("stopped before the research began; nothing is recorded yet")
+            out.line({"type": "result", "session_id": session_id, "status": "stopped", "exit_code": 3})
+            return Exit.UNFINISHED
+        except Exception as problem:
+            return _failed(desk, session_id, problem, out)
+        return _finish(desk, ended, out)
+
+
+def _research(desk: Desk, session_id: str, options: RunOptions, objective: str, out: _Output) -> RunResult:
+    resolve_model(options.model)  # a model that cannot be had is told before documents are read
+    sources, report = Sources(), None
+    if not _is_completed(desk, session_id):
+        sources, report = _indexed(desk, options, out.control)
+    _announce(desk, session_id, options, report)
+    out.line(
+        {
+            "type": "run.started",
+            "session_id": session_id,
+            "home": str(desk.home.absolute()),
+            "objective": objective,
+            "options": asdict(options),
+            "index": asdict(report) if report else None,
+        }
+    )
+    progress = RunProgress(desk, session_id, max_steps=options.max_steps, budget_tokens=options.budget_tokens)
+
+    def on_event(event: StreamEvent) -> None:
+        out.line(event)
+        progress.on_event(event)
+
+    with progress:
+        return run_research(
+            desk,
+            objective,
+            corpus=options.corpus,
+            model=options.model,
+            session_id=session_id,
+            scope=options.scope,
+            template=options.template,
+            origin_by=options.origin_by,
+            max_steps=options.max_steps,
+            budget_tokens=options.budget_tokens,
+            wall_seconds=options.wall_seconds,
+            sources=sources,
+            on_event=on_event,
+            control=out.control,
+        )
+
+
+def _is_completed(desk: Desk, session_id: str) -> bool:
+    try:
+        run = desk.existing(session_id).run
+    except NotFound:
+        return False
+    return run is not None and run.stage == "completed"
+
+
+def _indexed(desk: Desk, options: RunOptions, control: RunControl) -> tuple[Sources, CorpusReport | None]:
+    """The corpus, read; a signal meanwhile ends it, since nothing is recorded yet."""
+    with IndexProgress() as progress:
+
+        def on_index(done: int, total: int, name: str) -> None:
+            if control.drain_requested:
+                raise _StoppedEarly
+            progress.update(done, total, name)
+
+        sources = desk.corpus_sources(options.corpus, origin_by=options.origin_by, progress=on_index)
+        corpus = sources.providers[0] if sources.providers else None
+        report = corpus.refresh() if isinstance(corpus, Corpus) else None
+    if control.drain_requested:
+        raise _StoppedEarly
+    return sources, report
+
+
+# -- what is said before and after ----------------------------------------------------------------------------
+
+
+def _announce(desk: Desk, session_id: str, options: RunOptions, report: CorpusReport | None) -> None:
+    note(f"session {session_id} in {desk.home.absolute()}")
+    note(f"model   {model_text(options.model)}")
+    for path in options.corpus:
+        note(f"corpus  {one_line(path)}")
+    if report:
+        note(f"        {report.files:,} documents ({report.indexed:,} read anew, {report.seconds:.1f} s)")
+        for reason, count in sorted(report.left_out.items()):
+            names = ", ".join(one_line(name, limit=60) for name in report.examples.get(reason, ()))
+            note(f"        left out: {count:,} ({REASONS.get(reason, reason)}), such as {names}")
+        if not report.files:
+            note("        nothing here can be read: without evidence the run will end blocked")
+    limits = LIMITS[options.scope]
+    steps = min(options.max_steps or limits.step_cap, limits.step_cap)
+    note(f"scope   {options.scope}, template {options.template}: at most {steps} model requests")
+    if options.model != OFFLINE:
+        tokens = options.budget_tokens or steps * (limits.prompt_cap + 4_000)
+        note(
+            f"        at most about {tokens:,} tokens will be sent and answered; --budget-tokens lowers that"
+        )
+
+
+def _finish(desk: Desk, ended: RunResult, out: _Output) -> Exit:
+    run = desk.existing(ended.session_id).run
+    assert run is not None
+    found = "stopped" if ended.drained and run.status != "completed" else outcome(run)
+    code = Exit.COMPLETED if found == "completed" else Exit.UNFINISHED
+    path = _write_report(desk, ended.session_id, out) if ended.report_artifact_id else None
+    said = "stopped as asked" if found == "stopped" else outcome_text(run)
+    note(said if code is Exit.COMPLETED else f"the run is {said}" if found != "stopped" else said)
+    if path:
+        note(f"report  {path}")
+    if run.status != "completed":
+        note(f"resume  {_resume_command(desk, ended.session_id)}")
+    out.line(
+        {
+            "type": "result",
+            **asdict(ended),
+            "outcome": found,
+            "report_path": str(path) if path else None,
+            "exit_code": int(code),
+        }
+    )
+    return code
+
+
+def _write_report(desk: Desk, session_id: str, out: _Output) -> Path:
+    """Print the report, and keep it in the home folder for whoever looks there."""
+    text = render_report(read_report(desk, session_id))
+    path = desk.home.absolute() / "reports" / safe_file_name(session_id, suffix=".md")
+    write_text(path, text)
+    out.text("\n" + text)
+    return path
+
+
+def _failed(desk: Desk, session_id: str, problem: Exception, out: _Output) -> Exit:
+    code = tell_error(problem)
+    try:
+        started = desk.existing(session_id).run is not None
+    except Exception:  # the first error is the one to tell
+        started = False
+    if started:
+        note(f"resume  {_resume_command(desk, session_id)}")
+    out.line(
+        {
+            "type": "result",
+            "session_id": session_id,
+            "status": "failed",
+            "error": {"type": type(problem).__name__, "message": error_text(problem)},
+            "exit_code": int(code),
+        }
+    )
+    return code
+
+
+def _resume_command(desk: Desk, session_id: str) -> str:
+    return shlex.join(["researchdesk", "resume", session_id, "--home", str(desk.home.absolute())])

@@ -1,0 +1,155 @@
+"""How a run is followed on stderr: a live view on a terminal, a line for each milestone anywhere else."""
+
+import sys
+import time
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
+from rich.text import Text
+
+from researchdesk.graph.console import note
+from researchdesk.graph.driver import StreamEvent
+from researchdesk.graph.plain import one_line
+from researchdesk.graph.words import STAGE_WORDS, describe
+from researchdesk.state import events as ev
+from researchdesk.state.views import settled_count
+from researchdesk.state.workspace import Workspace
+from researchdesk.tools.door import Session
+from researchdesk.tools.workspace import Desk
+
+FILES_A_LINE = 500
+
+
+class IndexProgress:
+    """Shows how far the documents are read; a context manager whose `update` is a corpus's ``progress``."""
+
+    def __init__(self) -> None:
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Self:
+        if sys.stderr.isatty():
+            columns = (TextColumn("reading documents"), BarColumn(), MofNCompleteColumn())
+            self._bar = Progress(*columns, console=_console(), transient=True)
+            self._bar.start()
+            self._task = self._bar.add_task("", total=None)
+        return self
+
+    def update(self, done: int, total: int, name: str) -> None:
+        """``done`` of ``total`` new or changed documents are read."""
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, completed=done, total=total)
+        elif done % FILES_A_LINE == 0:
+            note(f"  read {done:,} of {total:,} documents")
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+
+class RunProgress:
+    """Follows a session while it is driven; a context manager that takes the run's stream events.
+
+    Args:
+        desk: where the session is; it need not be opened yet.
+        session_id: the session that is followed.
+        max_steps: requests that the options allow; 0 leaves the scope's cap.
+        budget_tokens: tokens that the options allow; 0 for no limit.
+    """
+
+    def __init__(self, desk: Desk, session_id: str, *, max_steps: int = 0, budget_tokens: int = 0) -> None:
+        self._desk = desk
+        self._session_id = session_id
+        self._session: Session | None = None
+        self._max_steps = max_steps
+        self._budget_tokens = budget_tokens
+        self._seen = 0
+        self._started = time.monotonic()
+        self._facts = ""
+        self._last = ""
+        self._live: Live | None = None
+
+    def __enter__(self) -> Self:
+        if sys.stderr.isatty():
+            self._live = Live(
+                console=_console(), get_renderable=self._view, refresh_per_second=8, transient=True
+            )
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def on_event(self, event: StreamEvent) -> None:
+        """Take in what the ledger gained; events that came together are read once."""
+        if self._session is None:
+            self._session = self._desk.existing(self._session_id)
+            self._seen = event["seq"] - 1
+        if event["seq"] <= self._seen:
+            return
+        workspace = self._session.workspace
+        for stored in self._session.events(after=self._seen):
+            self._seen = stored.seq
+            happened = stored.event()
+            self._last = f"{stored.type.replace('_', ' ')}: {describe(happened)}"
+            milestone = milestone_text(happened, workspace)
+            if milestone and self._live is None:
+                note(milestone)
+        self._facts = facts_text(workspace, max_steps=self._max_steps, budget_tokens=self._budget_tokens)
+
+    def _view(self) -> Group:
+        head = f"{self._session_id} · {time.monotonic() - self._started:.0f} s"
+        lines = (head, self._facts, self._last)
+        return Group(*(Text(one_line(line), overflow="ellipsis", no_wrap=True) for line in lines))
+
+
+def _console() -> Console:
+    return Console(file=sys.stderr, markup=False, emoji=False, highlight=False)
+
+
+def facts_text(workspace: Workspace, *, max_steps: int = 0, budget_tokens: int = 0) -> str:
+    """Stage, round, counts and spending of a run, on one line."""
+    run = workspace.run
+    if run is None:
+        return "opening"
+    settled, items = settled_count(run)
+    done = sum(section.status == "completed" for section in run.sections)
+    steps = min(max_steps or run.limits.step_cap, run.limits.step_cap)
+    tokens = f"{workspace.tokens:,} of {budget_tokens:,}" if budget_tokens else f"{workspace.tokens:,}"
+    facts = [
+        STAGE_WORDS[run.stage],
+        f"round {run.round}",
+        f"sources {len(run.sources)}",
+        f"notes {len(run.by_role('evidence_note'))}",
+        f"checklist {settled}/{items}",
+        f"sections {done}/{len(run.sections)}",
+        f"requests {workspace.called} of {steps}",
+        f"tokens {tokens}",
+    ]
+    return " · ".join(facts)
+
+
+def milestone_text(event: ev.Event, workspace: Workspace) -> str:
+    """What a log of a run should say about an event; empty for most of them."""
+    match event:
+        case ev.CheckpointRecorded():
+            counts = f"{len(workspace.run.sources)} sources" if workspace.run else ""
+            return f"round {event.round}, {STAGE_WORDS[event.stage]} ({counts}): {one_line(event.summary, limit=160)}"
+        case ev.ArtifactRecorded(role="report_section", report_section_status="completed"):
+            return f"section written: {one_line(event.name)}"
+        case ev.ResearchStopped():
+            return f"stopped early: {describe(event, limit=300)}"
+        case ev.ResearchBlocked():
+            return f"blocked: {describe(event, limit=300)}"
+        case ev.ModelFailed():
+            return f"the model failed: {describe(event, limit=300)}"
+        case _:
+            return ""

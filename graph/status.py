@@ -1,0 +1,76 @@
+"""The status of a run as a compact view for a person."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from researchdesk.graph.plain import one_line
+from researchdesk.graph.words import STAGE_WORDS, STOP_WORDS
+
+_MARKS = {
+    "completed": "✓",
+    "skipped": "–",
+    "blocked": "!",
+    "in_progress": "…",
+    "drafted": "…",
+    "pending": "·",
+}
+
+
+def status_table(view: Mapping[str, Any]) -> Table:
+    """The view of `state.views.status_view` as a table of two columns."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in _lines(view):
+        table.add_row(Text(name, style="bold"), Text(one_line(value)))
+    return table
+
+
+def _lines(view: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    yield "session", view["session_id"]
+    yield "objective", view["objective"]
+    yield "status", _state(view)
+    yield "scope", f"{view['scope_level']}, template {view['template']}"
+    yield (
+        "sources",
+        f"{view['sources']} from {view['domains']} publisher{'s' if view['domains'] != 1 else ''}",
+    )
+    yield "artifacts", _counts(view["artifacts"])
+    yield from _marked("checklist", view["checklist"])
+    yield from _marked("sections", view["report_sections"])
+    tokens = view["tokens"]
+    yield "requests", f"{view['model_calls']}, tokens {tokens['input']:,} in, {tokens['output']:,} out"
+    if view["refused"]:
+        yield "refused", _counts(view["refused"])
+    yield from _listed("blocked by", view["blockers"])
+    yield from _listed("open", view["open_questions"])
+    yield from _listed("next", view["next_steps"])
+    if view["report_artifact_id"]:
+        yield "report", view["report_artifact_id"]
+    yield "updated", view["updated_at"][:19]
+
+
+def _state(view: Mapping[str, Any]) -> str:
+    text = f"{view['status']}, {STAGE_WORDS[view['stage']]}, round {view['round']}"
+    if view["status"] == "completed":
+        text = "completed"
+    reason = view["stop_reason"]
+    return f"{text}; stopped early because {STOP_WORDS.get(reason, reason)}" if reason else text
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in counts.items()) or "none"
+
+
+def _marked(name: str, parts: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    for number, part in enumerate(parts):
+        reason = f" ({part['blocked_reason']})" if part.get("blocked_reason") else ""
+        yield ("" if number else name), f"{_MARKS[part['status']]} {part['title']}{reason}"
+
+
+def _listed(name: str, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    for number, text in enumerate(texts):
+        yield ("" if number else name), text
