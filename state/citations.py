@@ -16,7 +16,9 @@ SHORTEST_QUOTATION = 12
 _MARK = re.compile(r"[\"“”„«»]")
 _LIST_MARK = re.compile(r"^\s*(?:[-*+>]|\d+[.)])\s+")
 _QUOTED = re.compile(r"“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»|\"([^\"]+)\"")
-_SENTENCE_END = re.compile(r"(?<=[.!?。！？])[\"”’»)\]*_]*\s+(?!\[[sc]_\d)|\n")
+_SENTENCE_END = re.compile(
+    r"(?:(?<=[.!?。！？])[\"”’»)\]*_]*|(?<=\*\(not sourced\)\*))\s+(?!\[[sc]_\d|\*\(not sourced\)\*)|\n"
+)
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|cf|vs|al|fig|no|sec|resp|approx)\.", re.IGNORECASE)
 _FENCE = re.compile(r"^(```|~~~)")
 _FIGURE = re.compile(r"\d")
