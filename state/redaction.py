@@ -5,6 +5,7 @@ taken out), so that a token split by them is found as well. Detection goes by pr
 there is no measure of randomness, so hashes, UUIDs, DOIs and git ids stay.
 """
 
+import functools
 import html
 import re
 from bisect import bisect_left, bisect_right
@@ -24,6 +25,7 @@ except (
 
 _PASSES: Final = 4
 _PEM_LIMIT: Final = 40_000
+_AT_ONCE: Final = 65_536
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +46,7 @@ class _Span(NamedTuple):
 class _Rule(NamedTuple):
     kind: str
     reading: str
-    pattern: Any
+    pattern: str
 
 
 def redact(text: str) -> Redacted:
@@ -184,17 +186,22 @@ _PUTTY: Final = r"PuTTY-User-Key-File-[0-9]"
 _DATA_URL: Final = r";base64,[A-Za-z0-9+/]{48,}"
 
 
-def _compiled(pattern: str) -> Any:
-    if re2 is None:
-        return re.compile(pattern.encode("ascii"))
+def _options() -> Any:
     options = re2.Options()
     options.max_mem = 64 << 20
     options.log_errors = False
-    return re2.compile(pattern.encode("ascii"), options)
+    return options
+
+
+@functools.cache
+def _compiled(pattern: str) -> Any:
+    if re2 is None:
+        return re.compile(pattern.encode("ascii"))
+    return re2.compile(pattern.encode("ascii"), _options())
 
 
 _TOKENS: Final = tuple(
-    _Rule(kind, reading, _compiled(f"{before}(?:{pattern})"))
+    _Rule(kind, reading, f"{before}(?:{pattern})")
     for reading, before, table in (
         ("whole", "", rules.STRONG),
         ("whole", r"\b", rules.BOUNDED),
@@ -202,23 +209,49 @@ _TOKENS: Final = tuple(
     )
     for kind, pattern in table
 )
-_CONTEXT: Final = tuple(_Rule(kind, reading, _compiled(pattern)) for kind, reading, pattern in rules.CONTEXT)
-_BEGIN, _END, _LINES, _PPK, _IMAGE = map(_compiled, (_PEM_BEGIN, _PEM_END, _PEM_LINES, _PUTTY, _DATA_URL))
+_CONTEXT: Final = tuple(_Rule(*rule) for rule in rules.CONTEXT)
+_PATTERNS: Final = (*(rule.pattern for rule in (*_TOKENS, *_CONTEXT)), _PEM_BEGIN, _PUTTY)
+
+
+@functools.cache
+def _all_at_once() -> Any:
+    """One automaton of all patterns, and last one that matches every text."""
+    together = re2.Set.SearchSet(_options())
+    for pattern in (*_PATTERNS, ""):
+        together.Add(pattern.encode("ascii"))
+    together.Compile()
+    return together
+
+
+def _matching(plain: bytes) -> frozenset[str]:
+    """The patterns that match somewhere in a text, found in one pass; most texts have none.
+
+    A long text of random letters fills the automaton's memory again and again, so long texts are not asked about.
+    """
+    if re2 is None or len(plain) > _AT_ONCE:
+        return frozenset(_PATTERNS)
+    found = _all_at_once().Match(plain)
+    if len(_PATTERNS) not in found:  # the automaton ran out of memory: every pattern is tried by itself
+        return frozenset(_PATTERNS)
+    return frozenset(_PATTERNS[at] for at in found if at < len(_PATTERNS))
 
 
 def _scan(text: str) -> Iterator[_Span]:
     """Each secret of one reading; bytes of equal length make an offset the same in every encoding."""
     plain = (text if text.isascii() else text.translate(_PLAIN)).encode("ascii", "replace")
-    yield from _private_keys(plain)
-    images = [match.span() for match in _IMAGE.finditer(plain)]
+    matching = _matching(plain)
+    if not matching:
+        return
+    yield from _private_keys(plain, matching)
+    images = [match.span() for match in _compiled(_DATA_URL).finditer(plain)]
     for kind, reading, pattern in _TOKENS:
-        for match in pattern.finditer(plain):
+        for match in _compiled(pattern).finditer(plain) if pattern in matching else ():
             if _is_token(match.group().decode(), reading) and not _is_inside(
                 images, match.start(), match.end()
             ):
                 yield _Span(match.start(), match.end(), kind)
     for kind, reading, pattern in _CONTEXT:
-        for match in pattern.finditer(plain):
+        for match in _compiled(pattern).finditer(plain) if pattern in matching else ():
             group = next(index for index in range(1, 4) if match.group(index) is not None)
             start, end = match.span(group)
             before = plain[max(0, match.start() - 16) : start].decode()
@@ -233,10 +266,12 @@ def _is_inside(images: list[tuple[int, int]], start: int, end: int) -> bool:
     return at >= 0 and end <= images[at][1]
 
 
-def _private_keys(plain: bytes) -> Iterator[_Span]:
+def _private_keys(plain: bytes, matching: frozenset[str]) -> Iterator[_Span]:
     """PEM, PGP, SSH and PuTTY private keys: whole where they end, else as far as key lines go."""
-    begins = [match.span() for match in _BEGIN.finditer(plain)]
-    ends = [match.span() for match in _END.finditer(plain)] if begins else []
+    if not matching & {_PEM_BEGIN, _PUTTY}:
+        return
+    begins = [match.span() for match in _compiled(_PEM_BEGIN).finditer(plain)]
+    ends = [match.span() for match in _compiled(_PEM_END).finditer(plain)] if begins else []
     for start, after in begins:
         at = bisect_left(ends, (after, 0))
         if (
@@ -245,14 +280,19 @@ def _private_keys(plain: bytes) -> Iterator[_Span]:
             and _has_key_lines(plain[after : ends[at][0]])
         ):
             yield _Span(start, ends[at][1], "private-key")
-        elif (lines := _LINES.match(plain, after, min(len(plain), after + _PEM_LIMIT))) is not None:
+        elif (
+            lines := _compiled(_PEM_LINES).match(plain, after, min(len(plain), after + _PEM_LIMIT))
+        ) is not None:
             yield _Span(start, lines.end(), "private-key")
-    for match in _PPK.finditer(plain):
+    for match in _compiled(_PUTTY).finditer(plain):
         private = plain.find(b"Private-Lines:", match.end(), match.end() + _PEM_LIMIT)
         line_end = plain.find(b"\n", private, private + 80) if private >= 0 else -1
         if (
             line_end > 0
-            and (lines := _LINES.match(plain, line_end, min(len(plain), line_end + _PEM_LIMIT))) is not None
+            and (
+                lines := _compiled(_PEM_LINES).match(plain, line_end, min(len(plain), line_end + _PEM_LIMIT))
+            )
+            is not None
         ):
             yield _Span(match.start(), lines.end(), "private-key")
 

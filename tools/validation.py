@@ -1,5 +1,6 @@
 """Checking a call's arguments: zero values filled in, one precise message per field."""
 
+import functools
 import hashlib
 from collections.abc import Mapping
 from typing import Any
@@ -22,9 +23,13 @@ def input_digest(name: str, arguments: Mapping[str, Any]) -> str:
 
 def filled(spec: ToolSpec, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments with "", 0, false or [] for each property that is missing."""
-    schema = spec.schema().get("properties", {})
-    missing = {name: ZERO[node["type"]] for name, node in schema.items() if name not in arguments}
-    return {**missing, **arguments}
+    return {**_zeros(spec.arguments), **arguments}
+
+
+@functools.cache
+def _zeros(arguments: type[Arguments]) -> Mapping[str, Any]:
+    properties = arguments.model_json_schema().get("properties", {})
+    return {name: ZERO[node["type"]] for name, node in properties.items()}
 
 
 def checked(spec: ToolSpec, arguments: Mapping[str, Any]) -> Arguments:
