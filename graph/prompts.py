@@ -109,7 +109,7 @@ def _frame(workspace: Workspace, run: ResearchRun, budget: Budget) -> dict[str, 
         "budget": budget.left(workspace),
         "checklist": [{"item_id": i.item_id, "title": i.title, "status": i.status} for i in run.checklist],
         "searches": [
-            {"query": search.query, "results": len(search.hits)}
+            {"query": search.query, "results": len(search.documents)}
             for search, _ in zip(run.searches, range(SEARCHES_SHOWN), strict=False)
         ][::-1],
         "refused": [

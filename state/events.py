@@ -154,7 +154,7 @@ class SourceRecorded:
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
 class Found:
-    """One hit of a search: a passage of a document that could be archived."""
+    """One hit of a search: a passage of a document that could be archived; only a document's best has a snippet."""
 
     locator: str
     title: str | None
@@ -172,6 +172,14 @@ class SearchRecorded:
     provider: str
     hits: tuple[Found, ...]
     total: int
+
+    @property
+    def documents(self) -> tuple[Found, ...]:
+        """The best hit of each document, best first."""
+        best: dict[str, Found] = {}
+        for hit in self.hits:
+            best.setdefault(hit.locator, hit)
+        return tuple(best.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)

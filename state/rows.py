@@ -235,7 +235,7 @@ class _Writer:
         )
 
     def _search_recorded(self, e: ev.SearchRecorded) -> tuple[RowChange, ...]:
-        result = (e.query, e.provider, len(e.hits), e.total)
+        result = (e.query, e.provider, len(e.documents), e.total)
         return (_insert("searches", self.session, self.stamp.seq, *result, self.stamp.ts),)
 
     def _research_step_recorded(self, e: ev.StepRecorded) -> tuple[RowChange, ...]:

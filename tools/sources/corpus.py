@@ -3,8 +3,9 @@
 import os
 import time
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import RLock
 
@@ -23,6 +24,7 @@ from researchdesk.tools.sources.ranking import FoundPassage
 from researchdesk.tools.sources.roots import open_roots
 
 MAX_LIMIT = 200
+PASSAGES_A_DOCUMENT = 3
 _REFUSED_AS = {"binary": "fetch_unreadable", "too_large": "fetch_too_large"}
 
 
@@ -101,20 +103,27 @@ class Corpus:
         )
 
     def search(self, query: str, *, limit: int) -> SearchOutcome:
-        """Give the documents that answer a query, each with its best passage.
+        """Give the documents that answer a query, each with its best passage and where up to two more stand.
 
         Raises:
             SearchFailed: ``search_bad_query`` where the query holds no word.
         """
-        best: dict[tuple[str, str], FoundPassage] = {}
-        for passage in self._ranked(query, limit=limit):
-            best.setdefault((passage.root, passage.path), passage)
-        return self._outcome(list(best.values()), limit=limit, total=len(best))
+        ranked = self._ranked(query, limit=limit)
+        shown: Counter[tuple[str, str]] = Counter()
+        kept: list[FoundPassage] = []
+        for passage in ranked:
+            document = (passage.root, passage.path)
+            if (document in shown or len(shown) < min(limit, MAX_LIMIT)) and shown[
+                document
+            ] < PASSAGES_A_DOCUMENT:
+                kept.append(replace(passage, body="") if shown[document] else passage)
+                shown[document] += 1
+        return self._outcome(kept, total=len({(one.root, one.path) for one in ranked}))
 
     def search_passages(self, query: str, *, limit: int) -> SearchOutcome:
         """Give passages, several of one document where they rank so; raises as `search`."""
         ranked = self._ranked(query, limit=limit)
-        return self._outcome(ranked, limit=limit, total=len({(one.root, one.path) for one in ranked}))
+        return self._outcome(ranked[: max(0, limit)], total=len({(one.root, one.path) for one in ranked}))
 
     def accepts(self, locator: str) -> bool:
         """Say whether a locator names a local file; whether it is there shows only in `fetch`."""
@@ -205,7 +214,7 @@ class Corpus:
         depth = max(100, 8 * min(limit, MAX_LIMIT))
         return self._index.search(query, roots=[root.key for root in self.roots], depth=depth)
 
-    def _outcome(self, found: list[FoundPassage], *, limit: int, total: int) -> SearchOutcome:
+    def _outcome(self, found: list[FoundPassage], *, total: int) -> SearchOutcome:
         by_key = {root.key: root for root in self.roots}
         hits = tuple(
             Hit(
@@ -217,7 +226,7 @@ class Corpus:
                 origin=self._origins[passage.root].of(passage.path, stated=passage.stated_origin).name,
                 media_type=passage.media_type,
             )
-            for passage in found[: max(0, min(limit, MAX_LIMIT))]
+            for passage in found
         )
         return SearchOutcome(provider=self.name, hits=hits, total=total)
 

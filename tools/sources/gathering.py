@@ -98,9 +98,10 @@ def _search(need: Search, sources: Sources) -> Haul:
         except SearchFailed as problem:
             failure = problem
             continue
-        hits = tuple(_found(hit) for hit in outcome.hits[: need.limit])
+        shown = list(dict.fromkeys(hit.locator for hit in outcome.hits))[: need.limit]
+        hits = tuple(_found(hit) for hit in outcome.hits if hit.locator in shown)
         search = ev.SearchRecorded(
-            query=need.query, provider=outcome.provider, hits=hits, total=max(outcome.total, len(hits))
+            query=need.query, provider=outcome.provider, hits=hits, total=max(outcome.total, len(shown))
         )
         return Haul(taken=Taken(search=search), bodies={})
     assert failure is not None

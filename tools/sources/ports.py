@@ -13,7 +13,7 @@ from researchdesk.state.errors import Refusal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """One document that answers a query.
+    """One passage that answers a query; a document may have several, all but its best without a snippet.
 
     ``snippet`` stands at ``start`` in the document's extracted text where the provider has read it; a web
     provider's own summary has ``start`` -1. ``score`` is comparable within one outcome only.

@@ -81,7 +81,7 @@ def decide_search(
         events=() if earlier else (found,),
         data={
             "query": found.query,
-            "hits": [hit.locator for hit in found.hits],
+            "hits": [hit.locator for hit in found.documents],
             "repeated": earlier is not None,
         },
         entity_type="query",
@@ -93,8 +93,8 @@ def _search_text(run: ResearchRun, found: ev.SearchRecorded, boundary: str, *, r
     if not found.hits:
         return f"Nothing was found for '{found.query}'. Try other words."
     again = " (from the record: this query was made before)" if repeated else ""
-    body = "\n".join(_hit_lines(run, found.hits))
-    return f"{len(found.hits)} documents found{again}.\n" + seal(
+    body = "\n".join(_hit_lines(run, found.documents))
+    return f"{len(found.documents)} documents found{again}.\n" + seal(
         body, tag="search_results", boundary=boundary
     )
 

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import unicodedata
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -169,13 +170,20 @@ def test_a_hostile_query_is_answered_or_refused(docs: Path, tmp_path: Path, quer
         assert "length" not in query.split() or found
 
 
-def test_one_document_gives_one_hit_and_passages_may_be_many(tmp_path: Path) -> None:
+def test_a_document_gives_its_best_passage_whole_and_the_places_of_two_more(tmp_path: Path) -> None:
     folder = tmp_path / "docs"
     folder.mkdir()
     for name in "ab":
         (folder / f"{name}.md").write_text("\n\n".join(f"## Part {n}\n\nThe length rule." for n in range(9)))
     one = corpus(folder, home=tmp_path)
-    assert sorted(locators(one, "length", limit=10)) == ["file:a.md", "file:b.md"]
+    found = one.search("length", limit=2).hits
+    assert Counter(hit.locator for hit in found) == {"file:a.md": 3, "file:b.md": 3}
+    assert [bool(hit.snippet) for hit in sorted(found, key=lambda hit: hit.locator)] == [
+        True,
+        False,
+        False,
+    ] * 2
+    assert {hit.locator for hit in one.search("length", limit=1).hits} == {found[0].locator}
     assert len(one.search_passages("length", limit=10).hits) == 10
 
 
