@@ -73,6 +73,8 @@ def compare(evidence: Sequence[Evidence], question: Question) -> list[Comparison
     for document in by_document(focused):
         for bound, told in best_told(document, unit, question).items():
             groups[bound].extend(told)
+    if "permit" not in question.bounds and any(one.value.bound == "min" for one in groups["required"]):
+        groups["required"] = [one for one in groups["required"] if one.value.bound == "min"]
     compared = [
         comparison(bound, unit, told)
         for bound, told in groups.items()

@@ -75,6 +75,17 @@ def folded(query: str) -> str:
     return " ".join(query.casefold().split())
 
 
+def locating_searches(view: View, question: Question) -> list[Call]:
+    """Searches made when all is archived: they show further places in the sources that are worth reading."""
+    if not view.sources or view.notes or view.failed("search_sources"):
+        return []
+    asked = {folded(search.query) for search in view.searches}
+    focus = focus_words(question)
+    queries = [" ".join([*focus, *question.asked_units]), " ".join([*question.learned_words, *focus])]
+    wanted = [query for query in dict.fromkeys(queries) if query and folded(query) not in asked]
+    return [search(query, limit=HITS) for query in wanted]
+
+
 def plain_queries(objective: str, question: Question) -> list[str]:
     """The objective, and each of its questions where it holds several; long ones by their words alone."""
     parts = [part.strip() for part in QUESTION_END.split(objective) if len(part.split()) >= 3]

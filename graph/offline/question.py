@@ -81,6 +81,7 @@ class Question:
             an answer then says.
         is_polar: true where yes or no would answer.
         bounds: kinds of bound that answer: of ``min``, ``max``, ``permit`` and ``exact``.
+        learned_words: the learned terms as they were searched for.
         focus: terms without frame, meta and quantity words: what it is about.
         units: terms of units in which the answer may be told; empty when no quantity is asked for.
     """
@@ -94,10 +95,16 @@ class Question:
     units: frozenset[str]
     is_polar: bool
     bounds: frozenset[str]
+    learned_words: tuple[str, ...]
 
     @property
     def wants_number(self) -> bool:
         return bool(self.units)
+
+    @property
+    def asked_units(self) -> tuple[str, ...]:
+        """Words of the units that would answer, for a search."""
+        return tuple(sorted(self.units - set(self.terms)))
 
     def weight(self, term: str) -> float:
         """How much a term of the question counts: what it is about in full, its frame and learned words less."""
@@ -112,6 +119,7 @@ def read_question(text: str, *, queries: Sequence[str] = ()) -> Question:
     terms = tuple(dict.fromkeys(vocabulary.terms(text)))
     asked = [word for query in queries for word in vocabulary.terms(query)]
     learned = tuple(term for term in dict.fromkeys(asked) if term not in terms)
+    forms = {vocabulary.term(word): word for query in queries for word in words(query)}
     stems = frozenset((*terms, *words(text)))  # stop words frame a question too
     framing = [(stems & names, pattern) for names, pattern in stemmed_frames(vocabulary) if stems & names]
     frame_terms = frozenset[str]().union(*(names for names, _ in framing))
@@ -127,6 +135,7 @@ def read_question(text: str, *, queries: Sequence[str] = ()) -> Question:
         units=units_of(text, vocabulary),
         is_polar=bool(POLAR.match(text)),
         bounds=bounds_of(text),
+        learned_words=tuple(forms[term] for term in learned),
     )
 
 

@@ -3,7 +3,14 @@
 from collections.abc import Collection
 
 from researchdesk.graph.offline.calls import Call, checklist, checkpoint, complete, save, step
-from researchdesk.graph.offline.gathering import folder_parts, is_web, next_archives, next_searches
+from researchdesk.graph.offline.gathering import (
+    folder_parts,
+    is_web,
+    locating_searches,
+    next_archives,
+    next_searches,
+    plain_queries,
+)
 from researchdesk.graph.offline.material import Material
 from researchdesk.graph.offline.noting import failed_twice, next_notes, next_reads, waiting_sources
 from researchdesk.graph.offline.question import Question, read_question
@@ -24,10 +31,16 @@ def next_calls(view: View, *, offered: Collection[str]) -> tuple[list[Call], str
     Args:
         offered: names of the tools that may be called; no other is.
     """
-    question = read_question(view.objective, queries=[search.query for search in view.searches])
+    question = question_of(view)
     steps = writing if view.stage == "report_writing" else gathering
     calls = [call for call in steps(view, question) if call.tool in offered]
     return calls[: max(1, view.limits.calls_per_turn)], "" if calls else closing_words(view)
+
+
+def question_of(view: View) -> Question:
+    """The question with the words that feedback added to its first searches."""
+    plain = len(plain_queries(view.objective, read_question(view.objective)))
+    return read_question(view.objective, queries=[search.query for search in view.searches[: plain + 1]])
 
 
 def closing_words(view: View) -> str:
@@ -41,7 +54,7 @@ def gathering(view: View, question: Question) -> list[Call]:
     """Search, archive, read and note, then close the knowledge base."""
     if hurried(view):
         return [*next_notes(view, question), *([] if view.last and reading(view) else closing(view))]
-    for find in (next_searches, next_archives):
+    for find in (next_searches, next_archives, locating_searches):
         if calls := find(view, question):
             return calls
     if failed_twice(view.failed(SAVE)):

@@ -102,7 +102,7 @@ def one_line(one: Comparison) -> str:
 
 
 def background(material: Material, leave_out: Sequence[str]) -> str:
-    learned = [word for word in learned_words(material) if not any(char.isdigit() for char in word)]
+    learned = [word for word in material.question.learned_words if word.isalpha()]
     said = "The archived documents were found with the words of the question"
     said += f" and with words learned from what was found ({', '.join(learned)})." if learned else "."
     by_origin = dict.fromkeys(source.origin for source in material.cited)
@@ -115,12 +115,6 @@ def background(material: Material, leave_out: Sequence[str]) -> str:
     words = f"What the sources say that the words mean:\n\n{meanings}" if meanings else ""
     parts = (said, "Quoted are, by publisher:\n\n" + "\n".join(listed) if listed else "", words)
     return "\n\n".join(part for part in parts if part)
-
-
-def learned_words(material: Material) -> list[str]:
-    plain = material.view.objective.lower()
-    words = [word for search in material.view.searches for word in search.query.split()]
-    return [word for word in dict.fromkeys(words) if word.lower() not in plain][:10]
 
 
 def findings(material: Material, leave_out: Sequence[str]) -> str:
