@@ -93,8 +93,8 @@ def plan(state: ResearchState, config: RunnableConfig) -> ResearchState:
     """The open turn's calls, or those of a new answer; a breaker ends the stage instead."""
     driver = _driver(config)
     if not open_calls(driver.session.workspace):
-        _next_answer(driver)
-        _show(driver, config)
+        with _showing(driver, config):
+            _next_answer(driver)
     return {"calls": [call.id for call in open_calls(driver.session.workspace)], "stage": driver.run.stage}
 
 
@@ -124,8 +124,8 @@ async def act_async(state: ResearchState, config: RunnableConfig) -> ResearchSta
 def observe(state: ResearchState, config: RunnableConfig) -> ResearchState:
     """Decide and commit the turn's calls in call order."""
     driver = _driver(config)
-    settle_calls(driver)
-    _show(driver, config)
+    with _showing(driver, config):
+        settle_calls(driver)
     return {"messages": _window(state, driver), "calls": [], "stage": driver.run.stage}
 
 
@@ -162,8 +162,8 @@ def open_run(state: ResearchState, config: RunnableConfig) -> ResearchState:
     writer = get_stream_writer()
     driver.emit = writer
     driver.shown_seq = driver.session.workspace.seq
-    begin_run(driver, state.get("objective", ""))
-    _show(driver, config)
+    with _showing(driver, config):
+        begin_run(driver, state.get("objective", ""))
     return {"session_id": driver.session.id, "stage": driver.run.stage}
 
 
@@ -218,8 +218,9 @@ def _enter(
     return "knowledge_base" if run.stage == "knowledge_base" else "report_writing"
 
 
-def _show(driver: Driver, config: RunnableConfig) -> None:
-    """The ledger's new events on both streams: LangGraph's custom stream and callback events (AG-UI)."""
+@contextlib.contextmanager
+def _showing(driver: Driver, config: RunnableConfig) -> Iterator[None]:
+    """Put the ledger's new events on both streams: LangGraph's custom stream and callback events (AG-UI)."""
     writer = driver.emit
 
     def both(event: StreamEvent) -> None:
@@ -230,6 +231,7 @@ def _show(driver: Driver, config: RunnableConfig) -> None:
 
     driver.emit = both
     try:
+        yield
         driver.show_new_events()
     finally:
         driver.emit = writer
