@@ -53,15 +53,20 @@ for _command in (
     app.command(_command.__name__.rstrip("_"))(_command)
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(importlib.metadata.version("researchdesk"))
+        raise typer.Exit
+
+
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
     ] = False,
 ) -> None:
-    if version:
-        print(importlib.metadata.version("researchdesk"))
-        raise typer.Exit
+    """What stands before the command."""
 
 
 def _add_foreign_commands() -> None:

@@ -27,7 +27,7 @@ def verify(
     what: Annotated[
         str,
         typer.Argument(
-            metavar="[SESSION|BUNDLE]", help="Session id, or an exported file. Default: the whole desk"
+            metavar="SESSION|BUNDLE", help="Session id, or an exported file. Default: the whole desk"
         ),
     ] = "",
     home: HomeOption = "",

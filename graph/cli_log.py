@@ -35,6 +35,7 @@ def events(
         result_table(
             ("seq", "time", "type", "about"),
             ((str(item.seq), item.ts[:19], item.type, describe(item.event())) for item in found),
+            prose=("about",),
         )
 
 
@@ -47,4 +48,5 @@ def log(session: SessionArgument = "", home: HomeOption = "", json: JsonOption =
     if json:
         result_json([asdict(message) for message in found])
         return
-    result_table(("time", "turn", "who or tool", "about", "status", "ms", "text"), log_lines(found))
+    columns = ("time", "turn", "who or tool", "about", "status", "ms", "text")
+    result_table(columns, log_lines(found), prose=("about", "text"))

@@ -21,7 +21,7 @@ HomeOption = Annotated[
 ]
 SessionArgument = Annotated[
     str,
-    typer.Argument(metavar="[SESSION]", help="Session id. Default: the research session started last"),
+    typer.Argument(metavar="SESSION", help="Session id. Default: the research session started last"),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Write JSON to stdout.")]
 

@@ -64,7 +64,7 @@ WallOption = Annotated[
         "--wall-seconds",
         min=0,
         metavar="N",
-        help="Seconds from now until the report is begun at the latest; 0: no limit. "
+        help="Seconds from now in all; a quarter is kept for the report; 0: no limit. "
         "Default: 0; resume: as before",
         show_default=False,
     ),

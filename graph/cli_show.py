@@ -122,12 +122,13 @@ def sources(session: SessionArgument = "", home: HomeOption = "", json: JsonOpti
                 ref.publisher,
                 ref.locator,
                 f"{ref.chars:,}",
-                ref.read_at[:19],
+                ref.read_at[:10],
                 ref.short_hash,
                 ("supplied" if ref.supplied else "fetched") + (", purged" if ref.purged else ""),
             )
             for ref in found
         ),
+        prose=("title", "publisher", "locator"),
     )
 
 
@@ -153,4 +154,5 @@ def sessions(home: HomeOption = "", json: JsonOption = False) -> None:
             )
             for one in found
         ),
+        prose=("objective",),
     )

@@ -1,7 +1,7 @@
 """What is written to a person's terminal: results to stdout, progress to stderr, and nothing that acts there."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import orjson
@@ -34,12 +34,14 @@ def result_json(value: Any, *, line: bool = False) -> None:
     sys.stdout.flush()
 
 
-def result_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """A table on stdout; it fits a terminal, and is never cut where a program reads it."""
+def result_table(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], *, prose: Collection[str] = ()
+) -> None:
+    """A table on stdout; on a terminal the ``prose`` columns are folded, where a program reads it none is."""
     terminal = sys.stdout.isatty()
     table = Table(box=box.SIMPLE_HEAD if terminal else None, pad_edge=False, show_edge=False)
-    for number, name in enumerate(columns):
-        table.add_column(name, no_wrap=number == 0, overflow="fold")
+    for name in columns:
+        table.add_column(name, no_wrap=name not in prose, overflow="fold")
     for row in rows:
         table.add_row(*(Text(one_line(cell)) for cell in row))
     show(table)

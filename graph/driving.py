@@ -16,7 +16,7 @@ from researchdesk.graph.files import write_text
 from researchdesk.graph.models import OFFLINE, resolve_model
 from researchdesk.graph.options import RunOptions
 from researchdesk.graph.plain import one_line
-from researchdesk.graph.progress import IndexProgress, RunProgress
+from researchdesk.graph.progress import IndexProgress, RunProgress, StoppedEarly
 from researchdesk.graph.rendering import render_report
 from researchdesk.graph.report import read_report
 from researchdesk.graph.runner import RunResult, run_research
@@ -24,15 +24,11 @@ from researchdesk.graph.stopping import stoppable
 from researchdesk.graph.words import model_text, outcome, outcome_text
 from researchdesk.state.errors import NotFound
 from researchdesk.state.limits import LIMITS
-from researchdesk.state.names import safe_file_name
+from researchdesk.state.names import clean_id, safe_file_name
 from researchdesk.tools.sources.corpus import Corpus, CorpusReport
 from researchdesk.tools.sources.gathering import Sources
 from researchdesk.tools.sources.leaveout import REASONS
 from researchdesk.tools.workspace import Desk
-
-
-class _StoppedEarly(Exception):
-    """A signal came before the research began."""
 
 
 @dataclass(slots=True)
@@ -65,10 +61,9 @@ def drive(desk: Desk, session_id: str, options: RunOptions, *, objective: str, j
     """Begin or take up a run, show it, and print its report; an error is told and becomes the exit code."""
     with stoppable() as control:
         out = _Output(control=control, json=json)
-        out.text(session_id)
         try:
             ended = _research(desk, session_id, options, objective, out)
-        except _StoppedEarly:
+        except StoppedEarly:
             note("stopped before the research began; nothing is recorded yet")
             out.line({"type": "result", "session_id": session_id, "status": "stopped", "exit_code": 3})
             return Exit.UNFINISHED
@@ -78,10 +73,15 @@ def drive(desk: Desk, session_id: str, options: RunOptions, *, objective: str, j
 
 
 def _research(desk: Desk, session_id: str, options: RunOptions, objective: str, out: _Output) -> RunResult:
-    resolve_model(options.model)  # a model that cannot be had is told before documents are read
-    sources, report = Sources(), None
+    clean_id(session_id, "session id")
+    resolve_model(options.model)
+    index = IndexProgress(stop=lambda: out.control.drain_requested)
+    sources = Sources()
     if not _is_completed(desk, session_id):
-        sources, report = _indexed(desk, options, out.control)
+        sources = desk.corpus_sources(options.corpus, origin_by=options.origin_by, progress=index.update)
+    # What a person can get wrong is told by now; from here on there is a session to name.
+    out.text(session_id)
+    report = _refreshed(sources, index)
     _announce(desk, session_id, options, report)
     out.line(
         {
@@ -126,21 +126,12 @@ def _is_completed(desk: Desk, session_id: str) -> bool:
     return run is not None and run.stage == "completed"
 
 
-def _indexed(desk: Desk, options: RunOptions, control: RunControl) -> tuple[Sources, CorpusReport | None]:
-    """The corpus, read; a signal meanwhile ends it, since nothing is recorded yet."""
-    with IndexProgress() as progress:
-
-        def on_index(done: int, total: int, name: str) -> None:
-            if control.drain_requested:
-                raise _StoppedEarly
-            progress.update(done, total, name)
-
-        sources = desk.corpus_sources(options.corpus, origin_by=options.origin_by, progress=on_index)
-        corpus = sources.providers[0] if sources.providers else None
-        report = corpus.refresh() if isinstance(corpus, Corpus) else None
-    if control.drain_requested:
-        raise _StoppedEarly
-    return sources, report
+def _refreshed(sources: Sources, index: IndexProgress) -> CorpusReport | None:
+    """What the corpus holds, after reading what is new in it."""
+    with index:
+        report = next((c.refresh() for c in sources.providers if isinstance(c, Corpus)), None)
+        index.check()
+    return report
 
 
 # -- what is said before and after ----------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
@@ -23,10 +24,19 @@ from researchdesk.tools.workspace import Desk
 FILES_A_LINE = 500
 
 
-class IndexProgress:
-    """Shows how far the documents are read; a context manager whose `update` is a corpus's ``progress``."""
+class StoppedEarly(Exception):
+    """A signal came while documents were read, before a run began."""
 
-    def __init__(self) -> None:
+
+class IndexProgress:
+    """Shows how far the documents are read; a context manager whose `update` is a corpus's ``progress``.
+
+    Args:
+        stop: whether the reading has to end; `update` and `check` then raise `StoppedEarly`.
+    """
+
+    def __init__(self, *, stop: Callable[[], bool]) -> None:
+        self._stop = stop
         self._bar: Progress | None = None
         self._task: TaskID | None = None
 
@@ -40,10 +50,16 @@ class IndexProgress:
 
     def update(self, done: int, total: int, name: str) -> None:
         """``done`` of ``total`` new or changed documents are read."""
+        self.check()
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, completed=done, total=total)
         elif done % FILES_A_LINE == 0:
             note(f"  read {done:,} of {total:,} documents")
+
+    def check(self) -> None:
+        """Raise `StoppedEarly` when the reading has to end."""
+        if self._stop():
+            raise StoppedEarly
 
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
@@ -70,7 +86,8 @@ class RunProgress:
         self._budget_tokens = budget_tokens
         self._seen = 0
         self._started = time.monotonic()
-        self._facts = ""
+        self._facts = "opening"
+        self._spending = ""
         self._last = ""
         self._live: Live | None = None
 
@@ -103,10 +120,13 @@ class RunProgress:
             milestone = milestone_text(happened, workspace)
             if milestone and self._live is None:
                 note(milestone)
-        self._facts = facts_text(workspace, max_steps=self._max_steps, budget_tokens=self._budget_tokens)
+        self._facts = facts_text(workspace)
+        self._spending = spending_text(
+            workspace, max_steps=self._max_steps, budget_tokens=self._budget_tokens
+        )
 
     def _view(self) -> Group:
-        head = f"{self._session_id} · {time.monotonic() - self._started:.0f} s"
+        head = f"{self._session_id} · {time.monotonic() - self._started:.0f} s · {self._spending}"
         lines = (head, self._facts, self._last)
         return Group(*(Text(one_line(line), overflow="ellipsis", no_wrap=True) for line in lines))
 
@@ -115,15 +135,13 @@ def _console() -> Console:
     return Console(file=sys.stderr, markup=False, emoji=False, highlight=False)
 
 
-def facts_text(workspace: Workspace, *, max_steps: int = 0, budget_tokens: int = 0) -> str:
-    """Stage, round, counts and spending of a run, on one line."""
+def facts_text(workspace: Workspace) -> str:
+    """Stage, round and counts of a run, on one line."""
     run = workspace.run
     if run is None:
         return "opening"
     settled, items = settled_count(run)
     done = sum(section.status == "completed" for section in run.sections)
-    steps = min(max_steps or run.limits.step_cap, run.limits.step_cap)
-    tokens = f"{workspace.tokens:,} of {budget_tokens:,}" if budget_tokens else f"{workspace.tokens:,}"
     facts = [
         STAGE_WORDS[run.stage],
         f"round {run.round}",
@@ -131,10 +149,15 @@ def facts_text(workspace: Workspace, *, max_steps: int = 0, budget_tokens: int =
         f"notes {len(run.by_role('evidence_note'))}",
         f"checklist {settled}/{items}",
         f"sections {done}/{len(run.sections)}",
-        f"requests {workspace.called} of {steps}",
-        f"tokens {tokens}",
     ]
     return " · ".join(facts)
+
+
+def spending_text(workspace: Workspace, *, max_steps: int = 0, budget_tokens: int = 0) -> str:
+    """Requests and tokens spent, against what may be spent."""
+    cap = workspace.run.limits.step_cap if workspace.run else max_steps
+    tokens = f"{workspace.tokens:,} of {budget_tokens:,}" if budget_tokens else f"{workspace.tokens:,}"
+    return f"requests {workspace.called} of {min(max_steps or cap, cap)} · tokens {tokens}"
 
 
 def milestone_text(event: ev.Event, workspace: Workspace) -> str:
@@ -147,8 +170,6 @@ def milestone_text(event: ev.Event, workspace: Workspace) -> str:
             return f"section written: {one_line(event.name)}"
         case ev.ResearchStopped():
             return f"stopped early: {describe(event, limit=300)}"
-        case ev.ResearchBlocked():
-            return f"blocked: {describe(event, limit=300)}"
         case ev.ModelFailed():
             return f"the model failed: {describe(event, limit=300)}"
         case _:
