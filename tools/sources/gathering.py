@@ -151,8 +151,8 @@ def _archived(need: Fetch, fetched: Fetched) -> Haul:
         bodies[raw_hash] = fetched.raw
     receipt = ev.Receipt(
         requested=need.locator,
-        locator=fetched.locator,
-        redirects=fetched.redirects,
+        locator=redact(fetched.locator).text,
+        redirects=tuple(redact(step).text for step in fetched.redirects),
         status=fetched.status,
         media_type=fetched.media_type,
         charset=fetched.charset,
@@ -172,7 +172,7 @@ def _archived(need: Fetch, fetched: Fetched) -> Haul:
     )
     page = Page(
         receipt=receipt,
-        canonical=fetched.canonical,
+        canonical=redact(fetched.canonical).text,
         domain=fetched.domain,
         origin=fetched.origin,
         origin_reason=fetched.origin_reason,
