@@ -185,25 +185,37 @@ def _note(
 
 
 def _last(session: Session, workspace: Workspace, *, room: int) -> list[dict[str, Any]]:
-    """The results of the last turn's calls, each with an equal share of the room."""
+    """The results of the last turn's calls, within the room."""
     answer = workspace.last_answer
     if answer is None:
         return []
-    seen = [call for call in workspace.recent_calls if call.turn_id == answer.turn_id]
     asked = {call.id: call for call in answer.calls}
-    share = room // max(1, len(seen))
-    return [_result(session, call, asked[call.tool_call_id], room=share) for call in seen]
+    seen = [call for call in workspace.recent_calls if call.turn_id == answer.turn_id]
+    texts = [session.recorded_text(turn_id=call.turn_id, tool_call_id=call.tool_call_id) for call in seen]
+    rooms = _shares([estimate_tokens(text) for text in texts], room=room)
+    return [
+        _result(session, call, asked[call.tool_call_id], text=_cut(text, share))
+        for call, text, share in zip(seen, texts, rooms, strict=True)
+    ]
 
 
-def _result(session: Session, call: CallSeen, asked: ev.AskedCall, *, room: int) -> dict[str, Any]:
-    text = session.recorded_text(turn_id=call.turn_id, tool_call_id=call.tool_call_id)
+def _shares(wanted: list[int], *, room: int) -> list[int]:
+    """The room dealt out: short texts get what they need, long ones an equal part of the rest."""
+    granted = [0] * len(wanted)
+    for left, place in enumerate(sorted(range(len(wanted)), key=wanted.__getitem__)):
+        granted[place] = min(wanted[place], room // (len(wanted) - left))
+        room -= granted[place]
+    return granted
+
+
+def _result(session: Session, call: CallSeen, asked: ev.AskedCall, *, text: str) -> dict[str, Any]:
     arguments = {} if asked.problem else unstow_arguments(asked.arguments, session.records.text)
     return {
         "tool": call.name,
         "arguments": {key: _short(value) for key, value in arguments.items()},
         "status": call.status,
         "code": call.code,
-        "text": _cut(text, room),
+        "text": text,
     }
 
 
