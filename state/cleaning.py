@@ -47,8 +47,14 @@ class CleanedArguments:
 
 def clean_text(text: str) -> Cleaned:
     """``text`` with NUL, other control characters but tab and line ends, and lone surrogates as U+FFFD."""
-    cleaned, replaced = _UNSTORABLE.subn("\N{REPLACEMENT CHARACTER}", text)
-    return Cleaned(text=cleaned if replaced else text, replaced=replaced)
+    cleaned, replaced = _storable(text)
+    return Cleaned(text=cleaned, replaced=replaced)
+
+
+def _storable(text: str) -> tuple[str, int]:
+    if _UNSTORABLE.search(text) is None:
+        return text, 0
+    return _UNSTORABLE.subn("\N{REPLACEMENT CHARACTER}", text)
 
 
 def clean_arguments(value: object) -> CleanedArguments:
@@ -72,10 +78,13 @@ def clean_arguments(value: object) -> CleanedArguments:
                 "invalid_arguments",
                 f"arguments: more than {MAX_BYTES:,} bytes of JSON; send less in one call.",
             )
+        if not isinstance(item.value, dict | list | tuple):
+            continue
         count, waiting_now = _children(item, kept)
         replaced += count
         waiting += waiting_now
-        size += sum(len(str(child.key)) for child in waiting_now if isinstance(child.key, str))
+        if isinstance(kept, dict):
+            size += sum(map(len, kept))
     return CleanedArguments(value=root[0], replaced=replaced)
 
 
@@ -138,13 +147,13 @@ class _Waiting:
 def _kept(item: _Waiting) -> tuple[object, int, int]:
     """What of a value is kept (empty containers are filled later), characters replaced, bytes of JSON."""
     value = item.value
-    if value is None or isinstance(value, bool):
-        return value, 0, 5
     if isinstance(value, str):
         if len(value) > MAX_STRING:
             raise item.refuse(f"a string of {len(value):,} characters; at most {MAX_STRING:,}")
-        cleaned = clean_text(str(value))
-        return cleaned.text, cleaned.replaced, 3 + len(cleaned.text.encode("utf-8"))
+        text, replaced = _storable(str(value))
+        return text, replaced, 3 + (len(text) if text.isascii() else len(text.encode("utf-8")))
+    if value is None or isinstance(value, bool):
+        return value, 0, 5
     if isinstance(value, int):
         if abs(value) > MAX_INTEGER:
             raise item.refuse("an integer beyond ±2**53; send it as a string")
@@ -177,11 +186,11 @@ def _children(item: _Waiting, kept: object) -> tuple[int, list[_Waiting]]:
             raise item.refuse(f"a key that is a {type(key).__name__} and no string")
         if len(key) > MAX_STRING:
             raise item.refuse(f"a key of {len(key):,} characters; at most {MAX_STRING:,}")
-        cleaned = clean_text(key)
-        replaced += cleaned.replaced
-        if cleaned.text in kept:
+        text, count = _storable(key)
+        replaced += count
+        if text in kept:
             raise item.refuse("two keys that are the same once cleaned")
-        kept[cleaned.text] = None
+        kept[text] = None
     pairs = zip(list(kept), value.values(), strict=True)
     return replaced, [_Waiting(child, kept, key, item, depth) for key, child in pairs][::-1]
 

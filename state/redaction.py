@@ -54,6 +54,8 @@ def redact(text: str) -> Redacted:
 
     Idempotent; a text without secrets comes back byte for byte. Linear in the length of the text.
     """
+    if is_plain(text):
+        return Redacted(text=text, count=0, kinds=())
     found: Counter[str] = Counter()
     for _ in range(_PASSES):
         spans = _merged(_secrets(text))
@@ -66,7 +68,18 @@ def redact(text: str) -> Redacted:
 
 def is_secret_like(value: str) -> bool:
     """Whether ``value`` has the form of a secret, so that it cannot serve as an id or a name."""
-    return bool(_merged(_secrets(value)))
+    return not is_plain(value) and bool(_merged(_secrets(value)))
+
+
+def is_plain(text: str) -> bool:
+    """Whether one look at ``text`` is enough to know that it holds no secret; False says only that it was not.
+
+    The rules know no beginning and no end of a text, so where texts joined by line ends are plain, each of them is.
+    """
+    hides = not text.isascii() or any(sign in text for sign in _HIDING)
+    if hides and _HIDDEN.search(text) is not None:
+        return False
+    return not _matching(_ascii(text))
 
 
 def _secrets(text: str) -> Iterator[_Span]:
@@ -112,6 +125,8 @@ _HIDDEN: Final = re.compile(
     r"|\\u00[0-9a-fA-F]{2}|\\x[2-7][0-9a-fA-F]|%[2-7][0-9A-Fa-f]"
     r"|\\{1,8}(?=[-_./+*~=:#@\"'!$&(){}\[\]<>|])|</?wbr\s{0,4}/?>"
 )
+#: One of them begins whatever hides in a text of ASCII letters.
+_HIDING: Final = ("&", "\\", "%", "<")
 _INVISIBLE_ONE: Final = re.compile(rf"[{_INVISIBLE}]+")
 
 
@@ -211,6 +226,7 @@ _TOKENS: Final = tuple(
 )
 _CONTEXT: Final = tuple(_Rule(*rule) for rule in rules.CONTEXT)
 _PATTERNS: Final = (*(rule.pattern for rule in (*_TOKENS, *_CONTEXT)), _PEM_BEGIN, _PUTTY)
+_NOTHING_BUT_LAST: Final = [len(_PATTERNS)]
 
 
 @functools.cache
@@ -231,14 +247,21 @@ def _matching(plain: bytes) -> frozenset[str]:
     if re2 is None or len(plain) > _AT_ONCE:
         return frozenset(_PATTERNS)
     found = _all_at_once().Match(plain)
+    if found == _NOTHING_BUT_LAST:
+        return frozenset()
     if len(_PATTERNS) not in found:  # the automaton ran out of memory: every pattern is tried by itself
         return frozenset(_PATTERNS)
     return frozenset(_PATTERNS[at] for at in found if at < len(_PATTERNS))
 
 
+def _ascii(text: str) -> bytes:
+    """The text in bytes, one for each character."""
+    return (text if text.isascii() else text.translate(_PLAIN)).encode("ascii", "replace")
+
+
 def _scan(text: str) -> Iterator[_Span]:
-    """Each secret of one reading; bytes of equal length make an offset the same in every encoding."""
-    plain = (text if text.isascii() else text.translate(_PLAIN)).encode("ascii", "replace")
+    """Each secret of one reading; with a byte for each character an offset is the same in both."""
+    plain = _ascii(text)
     matching = _matching(plain)
     if not matching:
         return

@@ -96,6 +96,8 @@ class _Writer:
 
     def _run_change(self) -> RowChange | None:
         """The run's own row, where this event changed it."""
+        if self.before.run is self.after.run and self.before.config is self.after.config:
+            return None
         old, new = self._run_row(self.before), self._run_row(self.after)
         return RowChange(table="research_runs", new=new, old=old) if new and new != old else None
 

@@ -111,7 +111,9 @@ def evolve(workspace: Workspace, event: ev.Event) -> Workspace:
     _require(
         workspace.session is not None or isinstance(event, ev.SessionOpened), "the session is not opened"
     )
-    return replace(_apply(workspace, event), seq=workspace.seq + 1)
+    after = _apply(workspace, event, seq=workspace.seq + 1)
+    assert after.seq == workspace.seq + 1
+    return after
 
 
 def _require(condition: bool, problem: str) -> None:
@@ -119,25 +121,26 @@ def _require(condition: bool, problem: str) -> None:
         raise IllegalTransition(problem)
 
 
-def _apply(workspace: Workspace, event: ev.Event) -> Workspace:
+def _apply(workspace: Workspace, event: ev.Event, *, seq: int) -> Workspace:
+    # Copying a state is what folding costs, so each event makes one copy, its sequence included.
     match event:
         case ev.SessionOpened():
             _require(workspace.session is None, "the session is opened already")
-            return replace(workspace, session=event)
+            return replace(workspace, seq=seq, session=event)
         case ev.RunConfigured():
-            return replace(workspace, config=event)
+            return replace(workspace, seq=seq, config=event)
         case ev.ResearchStarted():
             _require(workspace.run is None, "the research is started already")
-            return replace(workspace, run=start_run(event, seq=workspace.seq + 1))
+            return replace(workspace, seq=seq, run=start_run(event, seq=seq))
         case ev.ModelCalled() | ev.ModelAnswered() | ev.ModelFailed():
-            return _apply_model(workspace, event)
+            return _apply_model(workspace, event, seq=seq)
         case ev.CallRecorded():
-            return _close_call(workspace, event)
+            return _close_call(workspace, event, seq=seq)
         case ev.ArtifactPurged():
-            return replace(workspace, purged=workspace.purged.update(event.hashes))
+            return replace(workspace, seq=seq, purged=workspace.purged.update(event.hashes))
         case ev.HandoffDrafted():
             _require(workspace.draft is None, "the draft is written already")
-            return replace(workspace, draft=event)
+            return replace(workspace, seq=seq, draft=event)
         case (
             ev.ArtifactRecorded()
             | ev.SourceRecorded()
@@ -153,11 +156,11 @@ def _apply(workspace: Workspace, event: ev.Event) -> Workspace:
             _require(workspace.run is not None, "the research is not started")
             assert workspace.run is not None
             try:
-                run = evolve_run(workspace.run, event, seq=workspace.seq + 1)
+                run = evolve_run(workspace.run, event, seq=seq)
             except ValueError as problem:
                 raise IllegalTransition(str(problem)) from None
-            workspace = replace(workspace, run=run)
-            return _afresh(workspace) if isinstance(event, ev.ResearchResumed) else workspace
+            after = replace(workspace, seq=seq, run=run)
+            return _afresh(after) if isinstance(event, ev.ResearchResumed) else after
     assert_never(event)
 
 
@@ -174,7 +177,7 @@ def _afresh(workspace: Workspace) -> Workspace:
 
 
 def _apply_model(
-    workspace: Workspace, event: ev.ModelCalled | ev.ModelAnswered | ev.ModelFailed
+    workspace: Workspace, event: ev.ModelCalled | ev.ModelAnswered | ev.ModelFailed, *, seq: int
 ) -> Workspace:
     match event:
         case ev.ModelCalled():
@@ -184,16 +187,18 @@ def _apply_model(
             _require(workspace.open_turn is None, "the last turn is still open")
             return replace(
                 workspace,
+                seq=seq,
                 usage=_spend(workspace, workspace.pending_request),
                 called=event.ordinal,
                 pending_request=event,
-                pending_seq=workspace.seq + 1,
+                pending_seq=seq,
             )
         case ev.ModelAnswered():
-            return _apply_answer(workspace, event)
+            return _apply_answer(workspace, event, seq=seq)
         case ev.ModelFailed():
             return replace(
                 workspace,
+                seq=seq,
                 usage=_spend(workspace, workspace.pending_request),
                 pending_request=None,
                 failures_in_row=workspace.failures_in_row + 1,
@@ -202,7 +207,7 @@ def _apply_model(
     assert_never(event)
 
 
-def _apply_answer(workspace: Workspace, event: ev.ModelAnswered) -> Workspace:
+def _apply_answer(workspace: Workspace, event: ev.ModelAnswered, *, seq: int) -> Workspace:
     request = workspace.pending_request
     _require(workspace.open_turn is None, "the last turn is still open")
     _require(request is not None, "no request waits for an answer")
@@ -212,6 +217,7 @@ def _apply_answer(workspace: Workspace, event: ev.ModelAnswered) -> Workspace:
     turn = OpenTurn(turn_id=event.turn_id, calls=event.calls, waiting=frozenset(ids)) if ids else None
     return replace(
         workspace,
+        seq=seq,
         answered=event.ordinal,
         pending_request=None,
         failures_in_row=0,
@@ -238,7 +244,7 @@ def _spend(
     )
 
 
-def _close_call(workspace: Workspace, event: ev.CallRecorded) -> Workspace:
+def _close_call(workspace: Workspace, event: ev.CallRecorded, *, seq: int) -> Workspace:
     turn = workspace.open_turn
     if event.turn_id:
         _require(turn is not None and turn.turn_id == event.turn_id, f"turn '{event.turn_id}' is not open")
@@ -268,6 +274,7 @@ def _close_call(workspace: Workspace, event: ev.CallRecorded) -> Workspace:
         counts = counts.insert(event.input_digest, (counts.get(event.input_digest) or 0) + 1)
     return replace(
         workspace,
+        seq=seq,
         open_turn=turn,
         progress_turn=workspace.answered if _is_progress(workspace, event) else workspace.progress_turn,
         recent_calls=(*workspace.recent_calls, seen)[-RECENT_CALLS:],

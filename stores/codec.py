@@ -6,7 +6,7 @@ field of the envelope but the position in the whole ledger, which differs betwee
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import orjson
 
@@ -71,7 +71,7 @@ def encode_event(event: ev.Event) -> str:
 
 def chain_hash(stored: StoredEvent) -> str:
     """The hash that this event must have after the one before it."""
-    fields = (
+    return _hash(
         stored.prev_hash,
         stored.stream,
         str(stored.seq),
@@ -82,6 +82,9 @@ def chain_hash(stored: StoredEvent) -> str:
         stored.refs,
         stored.payload,
     )
+
+
+def _hash(*fields: str) -> str:
     return hashlib.sha256("\x1f".join(fields).encode()).hexdigest()
 
 
@@ -89,22 +92,24 @@ def link(
     events: Iterable[ev.Event], *, stream: str, after_seq: int, after_hash: str, ts: str, refs: str
 ) -> Iterator[StoredEvent]:
     """Give events their place in a stream, one after the other."""
+    version = str(ev.SCHEMA_VERSION)
     for seq, event in enumerate(events, start=after_seq + 1):
-        place = hashlib.sha256(f"{after_hash}\x1f{stream}\x1f{seq}".encode()).hexdigest()
-        stored = StoredEvent(
+        event_id = f"e_{_hash(after_hash, stream, str(seq))[:32]}"
+        kind, payload = ev.EVENT_NAMES[type(event)], encode_event(event)
+        own_hash = _hash(after_hash, stream, str(seq), event_id, kind, version, ts, refs, payload)
+        yield StoredEvent(
             stream=stream,
             seq=seq,
-            event_id=f"e_{place[:32]}",
-            type=ev.EVENT_NAMES[type(event)],
+            event_id=event_id,
+            type=kind,
             schema_version=ev.SCHEMA_VERSION,
             ts=ts,
             refs=refs,
-            payload=encode_event(event),
+            payload=payload,
             prev_hash=after_hash,
-            hash="",
+            hash=own_hash,
         )
-        after_hash = chain_hash(stored)
-        yield replace(stored, hash=after_hash)
+        after_hash = own_hash
 
 
 def check_link(stored: StoredEvent, *, after_seq: int, after_hash: str) -> None:

@@ -4,7 +4,7 @@ Reading a session, verifying it, rebuilding its rows and importing it are all th
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from researchdesk.state import events as ev
 from researchdesk.state.rows import RowChange, Stamp, rows, shift_digest
@@ -51,7 +51,7 @@ def advance(
     head = Head(
         count=item.seq, hash=item.hash, rows_digest=shift_digest(projection.head.rows_digest, changes)
     )
-    return replace(projection, workspace=after, head=head, last_ts=item.ts), changes
+    return Projection(workspace=after, head=head, last_ts=item.ts), changes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ a call returns what was recorded; a refused call leaves its record and nothing e
 import contextlib
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from string import ascii_lowercase
 from typing import Any
@@ -20,7 +20,7 @@ from researchdesk.state.cleaning import clean_arguments, clean_text
 from researchdesk.state.errors import Conflict, IntegrityError, NotFound, Refusal
 from researchdesk.state.ids import CallId, session_stream
 from researchdesk.state.names import clean_id
-from researchdesk.state.redaction import redact
+from researchdesk.state.redaction import is_plain, redact
 from researchdesk.state.run import ResearchRun
 from researchdesk.state.stowing import Stow, unstow
 from researchdesk.state.vocabulary import PROFILES, RESEARCH_LABEL, CallStatus
@@ -37,6 +37,7 @@ COMMIT_TRIES = 100
 NAME_CHARS = 64
 PURGED = "The text of this result was removed for good; what the call did still stands."
 BOUNDARY_LETTERS = 16
+_LETTERS = bytes(ord(ascii_lowercase[byte % 26]) for byte in range(256))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -433,11 +434,13 @@ class Session:
 
 def new_boundary() -> str:
     """A random word for an envelope; letters alone, so that its size in estimated tokens is always the same."""
-    return "".join(secrets.choice(ascii_lowercase) for _ in range(BOUNDARY_LETTERS))
+    return secrets.token_bytes(BOUNDARY_LETTERS).translate(_LETTERS).decode()
 
 
 def redacted_arguments(arguments: dict[str, Any]) -> tuple[dict[str, Any], int]:
     """The arguments without secrets, and how many were taken out."""
+    if is_plain("\n".join(_texts(arguments))):
+        return arguments, 0
     count = 0
 
     def clean(value: Any) -> Any:
@@ -453,6 +456,15 @@ def redacted_arguments(arguments: dict[str, Any]) -> tuple[dict[str, Any], int]:
         return value
 
     return {clean(key): clean(value) for key, value in arguments.items()}, count
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in a JSON value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)
 
 
 def _forbidden(spec: ToolSpec, workspace: Workspace) -> Refusal | None:

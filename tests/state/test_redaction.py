@@ -18,7 +18,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from researchdesk.state.redaction import is_secret_like, redact
+from researchdesk.state import redaction_rules as rules
+from researchdesk.state.redaction import is_plain, is_secret_like, redact
 
 HERE = Path(__file__).parent
 _ALPHABETS = {
@@ -231,3 +232,22 @@ def test_code_has_at_most_five_false_names_in_a_million_characters() -> None:
     files = sorted(Path(sysconfig.get_paths()["stdlib"]).glob("*.py"))
     text = "\n".join(file.read_text("utf-8", "replace") for file in files)[:2_000_000]
     assert redact(text).count <= 5 * len(text) / 1e6
+
+
+@given(st.lists(st.text(max_size=40) | st.sampled_from(["password: hunter2Xy9!", "&#112;wd", "-u a:b12"])))
+def test_texts_that_are_plain_when_joined_hold_no_secret_each(texts: list[str]) -> None:
+    if is_plain("\n".join(texts)):
+        assert [redact(text).text for text in texts] == texts
+        assert not any(map(is_secret_like, texts))
+
+
+def test_a_secret_is_never_plain() -> None:
+    assert is_plain("Passwords are long & hard <b>to guess</b>.")
+    assert not is_plain("The note says password: hunter2Xy9! and nothing else.")
+
+
+def test_no_rule_depends_on_where_a_text_begins_or_ends() -> None:
+    tables = (rules.STRONG, rules.BOUNDED, rules.WEAK, rules.CONTEXT)
+    patterns = [entry[-1] for table in tables for entry in table]
+    bare = [re.sub(r"\\.|\[\^?\]?[^\]]*\]", "", pattern) for pattern in patterns]
+    assert not [pattern for pattern in bare if "^" in pattern or "$" in pattern]
