@@ -30,6 +30,8 @@ from researchdesk.tools.sources.gathering import Sources
 from researchdesk.tools.sources.leaveout import REASONS
 from researchdesk.tools.workspace import Desk
 
+BUDGETS = {"step_cap": "--max-steps", "budget_tokens": "--budget-tokens", "wall_time": "--wall-seconds"}
+
 
 @dataclass(slots=True)
 class _Output:
@@ -171,6 +173,8 @@ def _finish(desk: Desk, ended: RunResult, out: _Output) -> Exit:
         note(f"report  {path}")
     if run.status != "completed":
         note(f"resume  {_resume_command(desk, ended.session_id)}")
+    if run.status == "blocked" and run.stop_reason in BUDGETS:
+        note(f"        with a larger {BUDGETS[run.stop_reason]}, or it ends the same way")
     out.line(
         {
             "type": "result",

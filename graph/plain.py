@@ -15,7 +15,8 @@ _CONTROL = re.compile(
 _INLINE = re.compile(r"[\\`*\[\]<>|~]|(?<!\w)_|_(?!\w)|&(?=#?\w+;)")
 _LEADING = re.compile(r"^(?:(\d{1,9})([.)])|([#+\-=:!]))")
 _WEB = re.compile(r"^https?://[^\s<>\\\"]+$")
-_LIVE = re.compile(r"<(?=[A-Za-z/!?])|!(?=\[)|(?<=\])(?=[(:])|&(?=#?\w+;)")
+# Places where a backslash takes the meaning away: not where one does already.
+_LIVE = re.compile(r"(?<!\\)(?:\\\\)*(?=<[A-Za-z/!?]|!\[|&#?\w+;)|(?<=\])(?=[(:])")
 _FENCE = re.compile(r"^(?:[ ]{0,3}|.*[>*+-][ ]+)(`{3,}|~{3,})")
 _SPAN = re.compile(r"(?<![`\\])(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 _PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
@@ -54,15 +55,16 @@ def markdown_locator(locator: str) -> str:
 
 
 def inert(body: str) -> str:
-    """A Markdown body in which no tag, image or link acts and no block swallows what follows it.
+    """A Markdown body in which no tag, image or link acts, and after which the next heading is one.
 
     Emphasis, headings, lists, tables and code stay. A written report links to nothing: sources are cited by number,
-    so what looks like a link came with a quoted passage and is shown as the text that it is.
+    so what looks like a link came with a quoted passage and is shown as the text that it is. White space around
+    the body goes.
     """
-    text = plain(body)
+    text = plain(body).strip()
     safe = "".join(_inert_lines(text))
     if _acts(safe):  # what a reader of lines takes for code need not be code to a parser
-        safe = _LIVE.sub("\\\\\\g<0>", text)
+        safe = _LIVE.sub("\\g<0>\\\\", text)
     return _closed(safe)
 
 
@@ -85,9 +87,9 @@ def _inert_lines(text: str) -> list[str]:
 def _inert_line(line: str) -> str:
     parts, before = [], 0
     for span in _SPAN.finditer(line):
-        parts += [_LIVE.sub("\\\\\\g<0>", line[before : span.start()]), span.group()]
+        parts += [_LIVE.sub("\\g<0>\\\\", line[before : span.start()]), span.group()]
         before = span.end()
-    return "".join([*parts, _LIVE.sub("\\\\\\g<0>", line[before:])])
+    return "".join([*parts, _LIVE.sub("\\g<0>\\\\", line[before:])])
 
 
 def _acts(body: str) -> bool:

@@ -14,7 +14,7 @@ def markdown(report: Report) -> str:
     """The whole document; it ends with a newline and links to nothing but the sources' web addresses."""
     parts = [
         *_head(report),
-        inert(report.numbered(report.body)).strip(),
+        *(inert(report.numbered(part)) for part in _parts(report)),
         *_gaps(report),
         *_references(report),
         *_uncited(report),
@@ -37,6 +37,17 @@ def _head(report: Report) -> Iterator[str]:
     if len(one_line(report.objective)) > TITLE_CHARS:
         facts = {"Objective": markdown_text(report.objective), **facts}
     yield _bullets(f"**{name}:** {fact}" for name, fact in facts.items())
+
+
+def _parts(report: Report) -> list[str]:
+    """The body cut before the heading of each section, so that none runs on into the next."""
+    parts, rest = [], report.body
+    for section in report.sections:
+        before, heading, after = rest.partition(f"## {section.title}\n\n")
+        if heading and (not before or before.endswith("\n")):
+            parts.append(before)
+            rest = heading + after
+    return [part for part in (*parts, rest) if part.strip()]
 
 
 def _counts(report: Report) -> str:

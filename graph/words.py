@@ -46,6 +46,8 @@ def outcome_text(run: ResearchRun) -> str:
 
 def model_text(model: str) -> str:
     """Which model that is, in words that say so when it is none."""
+    if not model:
+        return "not recorded"
     return "no language model (the embedded rules)" if model == "offline" else one_line(model)
 
 
