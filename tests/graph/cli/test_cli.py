@@ -1,0 +1,422 @@
+"""The command line as a person and a script meet it: outputs, streams, exit codes, signals."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import zipfile
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+import typer
+from tests.graph.cli.conftest import finish, written_run
+from typer.testing import CliRunner, Result
+
+from researchdesk.graph import cli
+from researchdesk.graph.plain import plain
+from researchdesk.state import events as ev
+from researchdesk.tools.workspace import Desk, open_desk
+
+QUESTION = "What rate limit does the gateway have for each client?"
+COMMAND = (sys.executable, "-m", "researchdesk.graph.cli")
+
+
+def call(*arguments: str | Path, stdin: str = "") -> Result:
+    return CliRunner().invoke(cli.app, [str(part) for part in arguments], input=stdin)
+
+
+def started(*arguments: str | Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*COMMAND, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+@pytest.fixture(scope="module")
+def finished(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
+    """A home folder with one run by the offline model, and what `run` said."""
+    home = tmp_path_factory.mktemp("run") / "home"
+    done = call(
+        "run", QUESTION, "--corpus", corpus, "--home", home, "--scope", "quick", "--template", "general"
+    )
+    return home, done
+
+
+def test_run_prints_the_session_then_the_report_and_keeps_a_copy(finished: tuple[Path, Result]) -> None:
+    home, done = finished
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.startswith(f"r1\n\n# {QUESTION}\n\n- **Status:** completed\n")
+    copy = home / "reports" / "r1.md"
+    assert done.stdout == f"r1\n\n{copy.read_text()}"
+    said = done.stderr.splitlines()
+    assert said[0] == f"session r1 in {home}"
+    assert "        5 documents (5 read anew" in done.stderr
+    assert said[-2:] == ["completed", f"report  {copy}"]
+    assert sum(line.startswith("section written: ") for line in said) == 5
+
+
+def test_a_completed_run_is_shown_again_by_resume(finished: tuple[Path, Result]) -> None:
+    home, done = finished
+    again = call("resume", "--home", home)
+    assert (again.exit_code, again.stdout) == (0, done.stdout)
+
+
+def test_run_with_json_writes_one_object_a_line_and_the_result_last(corpus: Path, tmp_path: Path) -> None:
+    done = call("run", QUESTION, "--corpus", corpus, "--home", tmp_path, "--scope", "quick", "--json")
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [line["type"] for line in lines[:2]] == ["run.started", "ledger.event"]
+    assert lines[-1] == {
+        "type": "result",
+        "session_id": "r1",
+        "status": "completed",
+        "stage": "completed",
+        "stop_reason": None,
+        "blocked_reason": "",
+        "report_artifact_id": lines[-1]["report_artifact_id"],
+        "drained": False,
+        "outcome": "completed",
+        "report_path": str(tmp_path / "reports" / "r1.md"),
+        "exit_code": 0,
+    }
+
+
+def test_a_run_that_was_stopped_early_is_partial_and_shows_its_report(corpus: Path, tmp_path: Path) -> None:
+    with open_desk(tmp_path) as desk:
+        session = written_run(desk, corpus)
+        session.record([ev.ResearchStopped(reason="step_cap", detail="40 requests of 40 were made")])
+        finish(session)
+    done = call("resume", "--home", tmp_path)
+    reason = "partial: the research was stopped early because it had made as many model requests as it may"
+    assert done.exit_code == 3
+    assert f"the run is {reason} (40 requests of 40 were made)\n" in done.stderr
+    assert f"report  {tmp_path / 'reports' / 'r1.md'}\n" in done.stderr
+    assert f"- **Status:** {reason} (40 requests of 40 were made)\n" in done.stdout
+
+
+def test_a_run_without_anything_to_read_ends_blocked_and_has_no_report(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    home = tmp_path / "home"
+    done = call("run", QUESTION, "--corpus", tmp_path / "empty", "--home", home)
+    assert (done.exit_code, done.stdout) == (3, "r1\n")
+    assert "nothing here can be read" in done.stderr
+    assert "the run is blocked: no evidence" in done.stderr
+    assert f"resume  researchdesk resume r1 --home {home}" in done.stderr
+    report = call("report", "--home", home)
+    assert (report.exit_code, report.stdout) == (1, "")
+    assert report.stderr.startswith("researchdesk: session 'r1' has no report: it is blocked: no evidence")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["run", QUESTION], 2, "name folders or files with --corpus PATH"),
+        (["run", QUESTION, "--corpus", "no/such"], 2, "no such folder or file"),
+        (["run", QUESTION, "--corpus", ".", "--template", "nope"], 2, "no template 'nope'; there are"),
+        (["run", QUESTION, "--corpus", ".", "--scope", "nope"], 2, "'--scope'"),
+        (["run", QUESTION, "--corpus", ".", "--session", "a/b"], 1, "session id must be"),
+        (["run"], 2, "OBJECTIVE"),
+        (["nope"], 2, "No such command 'nope'"),
+        (["status", "zz"], 1, "no session 'zz'"),
+        (["report", "zz"], 1, "no session 'zz'"),
+        (["verify", "zz"], 1, "no session 'zz'"),
+        (["import", "no/such.zip"], 1, "no file"),
+        (["export"], 2, "--out FILE"),
+        (["purge", "r1", "--reason", "asked", "--actor", "me", "--yes"], 2, "--actor human:NAME"),
+        (["purge", "r1", "--reason", "asked", "--actor", "human:me"], 2, "confirm it with --yes"),
+        (["sessions", "--home", "postgresql://x"], 2, "PostgreSQL"),
+    ],
+)
+def test_a_mistake_is_one_message_and_an_exit_code(
+    desk: Desk, arguments: list[str], code: int, words: str
+) -> None:
+    home = [] if "--home" in arguments else ["--home", str(desk.home)]
+    done = call(*arguments, *(home if arguments[0] not in ("nope",) else []))
+    assert done.exit_code == code, done.stderr
+    assert words in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_looking_makes_no_home_folder(tmp_path: Path) -> None:
+    for name in ("status", "report", "sources", "sessions", "events", "log", "verify", "resume"):
+        done = call(name, "--home", tmp_path / "none")
+        assert done.exit_code == 1
+        assert done.stderr.startswith(f"researchdesk: no desk in {tmp_path / 'none'}")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_home_folder_comes_from_the_environment(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RESEARCHDESK_HOME", str(desk.home))
+    assert json.loads(call("status", "--json").stdout)["session_id"] == "r1"
+
+
+def test_an_unexpected_error_is_one_line_without_secrets(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    token = "ghp_" + "a1B2c3D4e5" * 4
+
+    def broken(_: Desk) -> None:
+        raise RuntimeError(f"boom {token} in /home/me/secret/file.txt")
+
+    monkeypatch.setattr(Desk, "sessions", broken)
+    done = call("sessions", "--home", desk.home)
+    assert done.exit_code == 1
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith("researchdesk: unexpected error: RuntimeError: boom")
+    assert token not in done.stderr and "/home/me" not in done.stderr
+    monkeypatch.setenv("RESEARCHDESK_DEBUG", "1")
+    assert "Traceback" in call("sessions", "--home", desk.home).stderr
+
+
+def test_tables_keep_whole_ids_where_a_program_reads_them(desk: Desk) -> None:
+    rows = call("sources", "--home", desk.home).stdout.splitlines()
+    assert rows[0].split() == ["id", "title", "publisher", "locator", "chars", "read", "hash", "provenance"]
+    assert [row.split()[0] for row in rows[1:]] == ["s_001", "s_002", "s_003", "s_004"]
+    assert "file:handbook/limits.md" in rows[1] and rows[4].endswith("supplied")
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", "\n".join(rows))
+    as_json = json.loads(call("sources", "--home", desk.home, "--json").stdout)
+    assert [one["source_id"] for one in as_json] == ["s_001", "s_002", "s_003", "s_004"]
+
+
+def test_status_has_the_keys_that_programs_rely_on(desk: Desk) -> None:
+    view = json.loads(call("status", "r1", "--home", desk.home, "--json").stdout)
+    assert {
+        *("session_id", "objective", "scope_level", "template", "status", "stage", "round", "stop_reason"),
+        *("checklist", "questions", "claims", "challenges", "sources", "domains", "artifacts"),
+        *(
+            "report_sections",
+            "blockers",
+            "worker_run_ids",
+            "inspected_refs",
+            "tokens",
+            "cost_usd",
+            "coverage",
+        ),
+        "updated_at",
+    } <= set(view)
+    assert view["updated_at"]
+    text = call("status", "r1", "--home", desk.home, "--watch").stdout
+    assert "status     completed\n" in text
+    assert "           – Gaps (- no [time](javascript:1) for <b>it</b>)\n" in text
+
+
+def test_events_are_whole_in_json_and_begin_after_a_number(desk: Desk) -> None:
+    lines = call("events", "r1", "--home", desk.home, "--after", "2", "--json").stdout.splitlines()
+    first = json.loads(lines[0])
+    assert first["seq"] == 3
+    assert set(first) == {
+        *(
+            "stream",
+            "seq",
+            "event_id",
+            "type",
+            "schema_version",
+            "ts",
+            "refs",
+            "payload",
+            "prev_hash",
+            "hash",
+        ),
+        "global_seq",
+    }
+    table = call("events", "r1", "--home", desk.home).stdout.splitlines()
+    assert len(table) == len(lines) + 3
+    assert table[1].split()[2] == "session_opened"
+
+
+def test_the_log_shows_who_called_what_and_what_came_back(finished: tuple[Path, Result]) -> None:
+    home, _ = finished
+    lines = call("log", "--home", home).stdout.splitlines()
+    searched = next(line for line in lines if "  search_sources" in line)
+    assert re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d  t_1 ", searched)
+    assert "success" in searched
+    messages = json.loads(call("log", "--home", home, "--json").stdout)
+    assert [message["role"] for message in messages[:2]] == ["caller", "assistant"]
+    assert messages[1]["calls"][0]["tool"] == "search_sources"
+
+
+def test_a_handoff_is_a_draft_that_nobody_sends(desk: Desk) -> None:
+    first = call("handoff", "r1", "--home", desk.home)
+    assert first.exit_code == 0
+    assert first.stdout.startswith("r1-next\n\nThis task continues a finished research run.")
+    assert "Nothing was sent" in first.stderr
+    again = json.loads(call("handoff", "r1", "--home", desk.home, "--json").stdout)
+    assert (again["session_id"], again["sent"]) == ("r1-next", False)
+    assert first.stdout == f"r1-next\n\n{plain(again['prompt'])}\n"
+    listed = call("sessions", "--home", desk.home).stdout.splitlines()
+    assert [row.split()[0] for row in listed] == ["session", "r1-next", "r1"]
+
+
+@pytest.mark.parametrize("name", ["r1.zip", "r1.jsonl"])
+def test_an_export_is_verified_and_imported_elsewhere(desk: Desk, tmp_path: Path, name: str) -> None:
+    file = tmp_path / name
+    assert call("export", "r1", "--home", desk.home, "--out", file).stdout == f"{file}\n"
+    checked = call("verify", file)
+    assert (checked.exit_code, checked.stdout[:12]) == (0, "ok: checked ")
+    there = tmp_path / "there"
+    assert call("import", file, "--home", there).stdout == "r1\n"
+    assert "was here already" in call("import", file, "--home", there).stderr
+    assert call("verify", "--home", there).exit_code == 0
+    for form in ("md", "html", "json"):
+        one, other = (
+            call("report", "r1", "--home", home, "--format", form).stdout for home in (desk.home, there)
+        )
+        assert one == other
+    assert call("rebuild", "r1", "--home", there).stdout.endswith("rows of session r1 written anew\n")
+
+
+def test_a_changed_export_is_an_integrity_failure(desk: Desk, tmp_path: Path) -> None:
+    file = tmp_path / "r1.jsonl"
+    call("export", "r1", "--home", desk.home, "--out", file)
+    file.write_bytes(file.read_bytes().replace(b"100 requests", b"900 requests"))
+    done = call("verify", file)
+    assert done.exit_code == 4
+    assert done.stderr.startswith("researchdesk: line ")
+
+
+def test_a_bundle_whose_rows_were_changed_is_an_integrity_failure(desk: Desk, tmp_path: Path) -> None:
+    call("export", "r1", "--home", desk.home, "--out", tmp_path / "r1.zip")
+    with zipfile.ZipFile(tmp_path / "r1.zip") as given, zipfile.ZipFile(tmp_path / "x.zip", "w") as changed:
+        for name in given.namelist():
+            body = given.read(name)
+            changed.writestr(name, body.replace(b"handbook", b"handb00k") if "rows/" in name else body)
+    done = call("verify", tmp_path / "x.zip")
+    assert done.exit_code == 4
+    assert "problem: rows/sources.jsonl is not what its session says\n" in done.stdout
+
+
+def test_a_purge_removes_bodies_and_leaves_a_tombstone(desk: Desk, tmp_path: Path) -> None:
+    file, home = tmp_path / "r1.zip", tmp_path / "home"
+    call("export", "r1", "--home", desk.home, "--out", file)
+    call("import", file, "--home", home)
+    artifact = json.loads(call("sources", "--home", home, "--json").stdout)[0]["artifact_id"]
+    done = call(
+        *("purge", "r1", "--home", home, "--artifact", artifact),
+        *("--reason", "asked", "--actor", "human:me", "--yes"),
+    )
+    assert done.exit_code == 0, done.stderr
+    assert "fetched, purged" in call("sources", "--home", home).stdout.splitlines()[1]
+    assert call("verify", "--home", home).exit_code == 0
+
+
+def test_a_report_can_be_written_to_a_file(desk: Desk, tmp_path: Path) -> None:
+    out = tmp_path / "new" / "report.html"
+    done = call("report", "r1", "--home", desk.home, "--format", "html", "--out", out)
+    assert (done.stdout, done.stderr) == ("", f"report  {out}\n")
+    assert out.read_text().startswith("<!doctype html>")
+
+
+def test_tools_are_listed_in_the_form_that_providers_take() -> None:
+    functions = json.loads(call("tools", "--format", "openai").stdout)
+    assert {function["type"] for function in functions} == {"function"}
+    names = [function["function"]["name"] for function in functions]
+    assert "deep_research_start" in names
+    assert [one["name"] for one in json.loads(call("tools", "--json").stdout)] == names
+    assert call("tools").stdout.startswith(f"{names[0]}\n  ")
+
+
+def test_commands_of_other_packages_are_loaded_when_they_are_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = typer.Typer(cls=cli.app.info.cls)
+    monkeypatch.setattr(cli, "app", app)
+    app.command("first")(lambda: None)
+    cli._add_foreign_command(EntryPoint("good", "tests.graph.cli.test_cli:foreign", cli.COMMANDS_GROUP))
+    cli._add_foreign_command(EntryPoint("bad", "no_such_package:app", cli.COMMANDS_GROUP))
+    assert "bad" in call("--help").stdout
+    good = call("good", "--name", "you")
+    assert (good.exit_code, good.stdout) == (0, "hello you\n")
+    bad = call("bad")
+    assert bad.exit_code == 1
+    assert "the command bad of no_such_package cannot be loaded" in bad.stderr
+
+
+foreign = typer.Typer()
+
+
+@foreign.command()
+def _greet(name: str = "") -> None:
+    print(f"hello {name}")
+
+
+def test_help_and_looking_load_no_langgraph() -> None:
+    script = (
+        "import sys\nfrom typer.testing import CliRunner\nfrom researchdesk.graph.cli import app\n"
+        "for words in (['--help'], ['run', '--help'], ['status'], ['report'], ['sources'], ['sessions'], ['tools']):\n"
+        "    CliRunner().invoke(app, words)\n"
+        "print([name for name in ('langgraph', 'langchain_core', 'trafilatura') if name in sys.modules])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+@pytest.fixture
+def large(tmp_path: Path) -> Path:
+    """So many documents that reading them takes a moment, in which a signal can come."""
+    folder = tmp_path / "large"
+    folder.mkdir()
+    for number in range(3_000):
+        (folder / f"{number}.md").write_text(
+            f"# Document {number}\n\nThe gateway allows {number} requests.\n"
+        )
+    return folder
+
+
+def test_a_signal_while_documents_are_read_ends_before_the_research(large: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    run = started("run", QUESTION, "--corpus", large, "--home", home)
+    assert run.stdout is not None and run.stdout.readline() == "r1\n"
+    run.send_signal(signal.SIGTERM)
+    _, said = run.communicate(timeout=60)
+    assert run.returncode == 3, said
+    assert "stopped before the research began; nothing is recorded yet" in said
+
+
+def test_a_first_signal_stops_cleanly_and_resume_goes_on(corpus: Path, tmp_path: Path) -> None:
+    run = started("run", QUESTION, "--corpus", corpus, "--home", tmp_path, "--scope", "quick", "--json")
+    assert run.stdout is not None
+    for line in run.stdout:
+        if json.loads(line).get("kind") == "source_recorded":
+            run.send_signal(signal.SIGINT)
+            break
+    out, said = run.communicate(timeout=60)
+    result = json.loads(out.splitlines()[-1])
+    assert (run.returncode, result["outcome"], result["drained"]) == (3, "stopped", True), said
+    assert "stopping after the step in work; once more ends at once" in said
+    assert f"resume  researchdesk resume r1 --home {tmp_path}" in said
+    assert call("resume", "--home", tmp_path).exit_code == 0
+    assert call("verify", "--home", tmp_path).exit_code == 0
+
+
+def test_a_reader_that_goes_away_stops_the_run_quietly(corpus: Path, tmp_path: Path) -> None:
+    run = started("run", QUESTION, "--corpus", corpus, "--home", tmp_path, "--scope", "quick", "--json")
+    assert run.stdout is not None and run.stderr is not None
+    run.stdout.readline()
+    run.stdout.close()
+    said = run.stderr.read()
+    run.stderr.close()
+    assert run.wait(timeout=60) == 3
+    assert "stopped as asked" in said and "Broken" not in said and "Traceback" not in said
+    assert call("resume", "--home", tmp_path).exit_code == 0
+
+
+def test_a_pipe_that_closes_early_is_quiet(desk: Desk) -> None:
+    run = started("events", "r1", "--home", desk.home, "--json")
+    assert run.stdout is not None and run.stderr is not None
+    run.stdout.close()
+    said = run.stderr.read()
+    run.stderr.close()
+    run.wait(timeout=60)
+    assert said == ""
+
+
+def test_a_second_signal_ends_at_once() -> None:
+    script = (
+        "import os, signal, time\nfrom researchdesk.graph.stopping import stoppable\n"
+        "with stoppable() as control:\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n    time.sleep(0.01)\n    assert control.drain_requested\n"
+        "    os.kill(os.getpid(), signal.SIGTERM)\n    time.sleep(30)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    assert done.stderr.split("\n")[1::2] == [
+        "stopping after the step in work; once more ends at once",
+        "ended at once",
+    ]
