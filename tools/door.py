@@ -459,11 +459,11 @@ def redacted_arguments(arguments: dict[str, Any]) -> tuple[dict[str, Any], int]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Every text in a JSON value."""
+    """Every text in a JSON value, the names in its objects too."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list | dict):
-        for item in value.values() if isinstance(value, dict) else value:
+        for item in (*value, *value.values()) if isinstance(value, dict) else value:
             yield from _texts(item)
 
 
