@@ -16,8 +16,10 @@ SHORTEST_QUOTATION = 12
 _MARK = re.compile(r"[\"“”„«»]")
 _LIST_MARK = re.compile(r"^\s*(?:[-*+>]|\d+[.)])\s+")
 _QUOTED = re.compile(r"“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»|\"([^\"]+)\"")
+# A citation or the mark right behind the full stop still belongs to the sentence.
 _SENTENCE_END = re.compile(
-    r"(?:(?<=[.!?。！？])[\"”’»)\]*_]*|(?<=\*\(not sourced\)\*))\s+(?!\[[sc]_\d|\*\(not sourced\)\*)|\n"
+    rf"(?<=[.!?。！？])[\"”’»)\]*_]*(?:\s+{CITATION.pattern})*(?:\s+\*\(not sourced\)\*)?"
+    r"\s+(?!\[[sc]_\d|\*\(not sourced\)\*)|\n"
 )
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|cf|vs|al|fig|no|sec|resp|approx)\.", re.IGNORECASE)
 _FENCE = re.compile(r"^(```|~~~)")

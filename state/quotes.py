@@ -15,6 +15,7 @@ _DOUBLE = '"“”„‟«»'
 _SINGLE = "'’‘‚‛"
 NEAREST_WINDOW = 300_000
 SHORTEST_QUOTE = 2
+LONGEST_WORD = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,4 +57,13 @@ def nearest_passage(text: str, quote: str) -> str:
     found = fuzz.partial_ratio_alignment(quote, text[:NEAREST_WINDOW], score_cutoff=40)
     if found is None or found.dest_end <= found.dest_start:
         return ""
-    return " ".join(text[found.dest_start : found.dest_end].split())
+    start = found.dest_start - len(
+        _whole(text[max(0, found.dest_start - LONGEST_WORD) : found.dest_start][::-1])
+    )
+    return " ".join(text[start : found.dest_end + len(_whole(text[found.dest_end :]))].split())
+
+
+def _whole(text: str) -> str:
+    """What is left of a word that was cut; nothing where words are not set apart by spaces."""
+    rest = text[:LONGEST_WORD].split(maxsplit=1)[:1] if text[:1].strip() else []
+    return rest[0] if rest and len(rest[0]) < LONGEST_WORD else ""
