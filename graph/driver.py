@@ -16,6 +16,7 @@ from researchdesk.tools.door import Session
 from researchdesk.tools.records import Records
 
 DRIVER_KEY = "__desk_lease"
+PARALLEL_CALLS = 16
 StreamEvent = dict[str, Any]
 NOT_OFFERED = frozenset({"deep_research_start"})
 

@@ -15,9 +15,10 @@ from langgraph.runtime import RunControl
 
 from researchdesk.graph.checkpoints import open_checkpointer
 from researchdesk.graph.driver import DRIVER_KEY, Driver, StreamEvent
+from researchdesk.graph.invocation import blocking_on_errors, make_driver
 from researchdesk.graph.models import model_name, resolve_model
 from researchdesk.graph.options import RunOptions
-from researchdesk.graph.research import ResearchGraph, blocking_on_errors, create_research_graph, make_driver
+from researchdesk.graph.research import ResearchGraph, create_research_graph
 from researchdesk.state import events as ev
 from researchdesk.state.errors import UsageError
 from researchdesk.state.vocabulary import ScopeLevel

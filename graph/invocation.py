@@ -1,0 +1,113 @@
+"""Preparing an invocation: the desk, the sources, the session's lease and the driver that the nodes share."""
+
+import contextlib
+import threading
+import uuid
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.runnables import RunnableConfig
+from langgraph.errors import GraphBubbleUp
+
+from researchdesk.graph.budget import Budget
+from researchdesk.graph.driver import DRIVER_KEY, PARALLEL_CALLS, Driver
+from researchdesk.graph.models import resolve_model
+from researchdesk.graph.options import RunOptions
+from researchdesk.state import events as ev
+from researchdesk.state.cleaning import safe_error
+from researchdesk.state.errors import LeaseLost, Refusal, ResearchdeskError, UsageError
+from researchdesk.state.vocabulary import RESEARCH_LABEL
+from researchdesk.tools.door import Session
+from researchdesk.tools.sources.gathering import Sources
+from researchdesk.tools.workspace import Desk, open_desk
+
+
+class Lead:
+    """Prepares each invocation of one factory's graph: the desk, the sources, the lease, the driver."""
+
+    def __init__(
+        self,
+        *,
+        desk: Desk | str | Path | None,
+        model: str | BaseChatModel,
+        options: RunOptions,
+        sources: Sources | None,
+    ) -> None:
+        self._desk = desk if isinstance(desk, Desk) else None
+        self._home = None if isinstance(desk, Desk) else desk
+        self._model = model
+        self._options = options
+        self._sources = sources
+        self._lock = threading.Lock()
+
+    @contextlib.contextmanager
+    def prepare(self, input: Any, config: RunnableConfig | None) -> Iterator[RunnableConfig]:
+        """The invocation's config with its driver, under the session's lease."""
+        configurable = dict((config or {}).get("configurable", {}))
+        if DRIVER_KEY in configurable:
+            yield config or {}
+            return
+        options = self._asked(input if isinstance(input, dict) else {})
+        session_id = str(configurable.get("thread_id") or f"s_{uuid.uuid4().hex[:12]}")
+        desk = self._opened()
+        session = desk.session(
+            session_id, labels=(RESEARCH_LABEL,), sources=self._opened_sources(desk, options)
+        )
+        with desk.driving(session):
+            driver = make_driver(session, resolve_model(self._model), options)
+            driven: RunnableConfig = {
+                "max_concurrency": PARALLEL_CALLS,
+                **(config or {}),
+                "configurable": {**configurable, "thread_id": session_id, DRIVER_KEY: driver},
+            }
+            with blocking_on_errors(driver):
+                yield driven
+
+    def _asked(self, given: dict[str, Any]) -> RunOptions:
+        """The factory's options with what the input says; it may name no other corpus than the factory's."""
+        corpus = tuple(str(path) for path in given.get("corpus") or self._options.corpus)
+        foreign = [path for path in corpus if path not in self._options.corpus]
+        if foreign:
+            allowed = ", ".join(self._options.corpus) or "none"
+            raise UsageError(f"corpus '{foreign[0]}' was not given to this graph; it has: {allowed}")
+        return replace(
+            self._options,
+            corpus=corpus,
+            scope=given.get("scope_level") or self._options.scope,
+            template=given.get("template") or self._options.template,
+        )
+
+    def _opened(self) -> Desk:
+        with self._lock:
+            if self._desk is None:
+                self._desk = open_desk(self._home)
+            return self._desk
+
+    def _opened_sources(self, desk: Desk, options: RunOptions) -> Sources:
+        return self._sources or desk.corpus_sources(options.corpus, origin_by=options.origin_by)
+
+
+def make_driver(session: Session, model: BaseChatModel, options: RunOptions) -> Driver:
+    """A driver with a fresh budget clock."""
+    budget = Budget(
+        max_steps=options.max_steps, tokens=options.budget_tokens, wall_seconds=options.wall_seconds
+    )
+    return Driver(session=session, model=model, options=options, budget=budget)
+
+
+@contextlib.contextmanager
+def blocking_on_errors(driver: Driver) -> Iterator[None]:
+    """An error that ends the invocation leaves the run blocked, with its reason, ready to be resumed."""
+    try:
+        yield
+    except (GraphBubbleUp, LeaseLost, UsageError, Refusal):
+        raise
+    except Exception as problem:
+        with contextlib.suppress(ResearchdeskError):  # what cannot be written now is resumable all the same
+            run = driver.session.run
+            if run is not None and run.status == "active":
+                driver.session.record([ev.ResearchBlocked(reason=safe_error(problem))])
+        raise

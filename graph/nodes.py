@@ -1,0 +1,210 @@
+"""The nodes of a run and of its stages, and the state that passes between them.
+
+Nodes hold no facts of their own. State carries ids and a window of messages for whoever watches; everything a
+node decides comes from the session's fold, so re-running a node changes nothing.
+"""
+
+import asyncio
+import contextlib
+import functools
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Literal, TypedDict
+
+from langchain_core.callbacks import dispatch_custom_event
+from langchain_core.messages import AnyMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.config import get_stream_writer
+from langgraph.graph import END
+from langgraph.types import Send
+
+from researchdesk.graph.answers import as_messages
+from researchdesk.graph.closing import finish_by_code, stop_gathering
+from researchdesk.graph.driver import DRIVER_KEY, PARALLEL_CALLS, Driver, StreamEvent
+from researchdesk.graph.turns import ask, gather_call, next_prompt, open_calls, settle_calls
+from researchdesk.state import events as ev
+from researchdesk.state.errors import UsageError
+from researchdesk.state.ids import fold_objective
+from researchdesk.state.vocabulary import ScopeLevel, Stage
+
+MESSAGES_KEPT = 12
+_pool = ThreadPoolExecutor(max_workers=PARALLEL_CALLS, thread_name_prefix="researchdesk-act")
+
+
+class ResearchInput(TypedDict, total=False):
+    """What an invocation is given; a resumed session needs nothing."""
+
+    objective: str
+    scope_level: ScopeLevel
+    template: str
+    corpus: list[str]
+
+
+class ResearchOutput(TypedDict, total=False):
+    """What an invocation ends with."""
+
+    session_id: str
+    status: str
+    stop_reason: str | None
+    report_artifact_id: str
+
+
+class ResearchState(ResearchInput, ResearchOutput, total=False):
+    """Control state only: ids, and the messages of the last turns."""
+
+    stage: str
+    calls: list[str]
+    call_id: str
+    messages: list[AnyMessage]
+
+
+def driver_of(config: RunnableConfig) -> Driver:
+    driver = config.get("configurable", {}).get(DRIVER_KEY)
+    if not isinstance(driver, Driver):
+        raise UsageError("this graph runs only through its own invoke, stream, ainvoke and astream")
+    return driver
+
+
+def plan(state: ResearchState, config: RunnableConfig) -> ResearchState:
+    """The open turn's calls, or those of a new answer; a breaker ends the stage instead."""
+    driver = driver_of(config)
+    if not open_calls(driver.session.workspace):
+        with _showing(driver, config):
+            _next_answer(driver)
+    return {"calls": [call.id for call in open_calls(driver.session.workspace)], "stage": driver.run.stage}
+
+
+def _next_answer(driver: Driver) -> None:
+    prompt = next_prompt(driver)
+    stop = driver.budget.stop(driver.session.workspace, next_tokens=prompt.tokens)
+    if stop is None:
+        ask(driver, prompt)
+    elif driver.run.stage == "knowledge_base":
+        stop_gathering(driver, stop)
+    else:
+        finish_by_code(driver, stop)
+
+
+def act(state: ResearchState, config: RunnableConfig) -> ResearchState:
+    """Gather for one call; nothing is decided here, so tasks may end in any order."""
+    gather_call(driver_of(config), state["call_id"])
+    return {}
+
+
+async def act_async(state: ResearchState, config: RunnableConfig) -> ResearchState:
+    """`act` on a pool of its own: the event loop's default pool is smaller than a turn."""
+    loop = asyncio.get_running_loop()
+    return await loop.run_in_executor(_pool, functools.partial(act, state, config))
+
+
+def observe(state: ResearchState, config: RunnableConfig) -> ResearchState:
+    """Decide and commit the turn's calls in call order."""
+    driver = driver_of(config)
+    with _showing(driver, config):
+        settle_calls(driver)
+    return {"messages": _window(state, driver), "calls": [], "stage": driver.run.stage}
+
+
+def _window(state: ResearchState, driver: Driver) -> list[AnyMessage]:
+    """The messages of the last turns, for whoever watches; prompts are never built from them."""
+    window = list(state.get("messages", []))
+    answer = driver.session.workspace.last_answer
+    if answer is not None and answer.message_id not in {message.id for message in window}:
+        window += as_messages(answer, driver.session)  # type: ignore[arg-type]
+    return window[-MESSAGES_KEPT:]
+
+
+def tasks(state: ResearchState, config: RunnableConfig) -> list[Send] | Literal["observe"]:
+    calls = state.get("calls", [])
+    return [Send("act", {"call_id": call}) for call in calls] or "observe"
+
+
+def stays_in(stage: Stage) -> Callable[[ResearchState, RunnableConfig], str]:
+    """A stage goes on until the ledger names another one, or the run is blocked."""
+
+    def goes_on(state: ResearchState, config: RunnableConfig) -> str:
+        run = driver_of(config).run
+        return "plan" if run.status == "active" and run.stage == stage else END
+
+    return goes_on
+
+
+def open_run(state: ResearchState, config: RunnableConfig) -> ResearchState:
+    """Begin the run, or take it up where the ledger left it."""
+    driver = driver_of(config)
+    writer = get_stream_writer()
+    driver.emit = writer
+    driver.shown_seq = driver.session.workspace.seq
+    with _showing(driver, config):
+        begin_run(driver, state.get("objective", ""))
+    return {"session_id": driver.session.id, "stage": driver.run.stage}
+
+
+def begin_run(driver: Driver, objective: str) -> None:
+    """Record options and start, each once; a blocked run becomes active again.
+
+    Raises:
+        UsageError: the session researches another objective already, or none is given for a new one.
+    """
+    session, options = driver.session, driver.options
+    run = session.run
+    if run is not None and objective and fold_objective(objective) != run.objective:
+        raise UsageError(
+            f"session '{session.id}' researches '{run.objective[:120]}' already; use another session"
+        )
+    if run is None:
+        result = session.call(
+            "deep_research_start",
+            {"objective": objective, "scope_level": options.scope, "template": options.template},
+            tool_call_id=f"start:{session.workspace.seq}",
+        )
+        if result.status == "error":
+            raise UsageError(result.text)
+    if session.workspace.config != options.recorded():
+        session.record([options.recorded()])
+    run = driver.run
+    workspace = session.workspace
+    stopped = run.stop_reason is not None and run.stage == "knowledge_base"
+    if run.stage != "completed" and (run.status == "blocked" or stopped or workspace.failures_in_row):
+        session.record([ev.ResearchResumed()])
+
+
+def close_run(state: ResearchState, config: RunnableConfig) -> ResearchOutput:
+    """Say how the run ended."""
+    driver = driver_of(config)
+    run = driver.run
+    return {
+        "session_id": driver.session.id,
+        "status": run.status,
+        "stop_reason": run.stop_reason,
+        "report_artifact_id": run.report_artifact_id,
+    }
+
+
+def enter(
+    state: ResearchState, config: RunnableConfig
+) -> Literal["knowledge_base", "report_writing", "close_run"]:
+    """The stage that the ledger names."""
+    run = driver_of(config).run
+    if run.status != "active" or run.stage == "completed":
+        return "close_run"
+    return "knowledge_base" if run.stage == "knowledge_base" else "report_writing"
+
+
+@contextlib.contextmanager
+def _showing(driver: Driver, config: RunnableConfig) -> Iterator[None]:
+    """Put the ledger's new events on both streams: LangGraph's custom stream and callback events (AG-UI)."""
+    writer = driver.emit
+
+    def both(event: StreamEvent) -> None:
+        if writer is not None:
+            writer(event)
+        with contextlib.suppress(RuntimeError):  # outside a traced run there is nobody to tell
+            dispatch_custom_event(event["type"], event, config=config)
+
+    driver.emit = both
+    try:
+        yield
+        driver.show_new_events()
+    finally:
+        driver.emit = writer
