@@ -102,7 +102,7 @@ def _research(desk: Desk, session_id: str, options: RunOptions, objective: str, 
         progress.on_event(event)
 
     with progress:
-        return run_research(
+        ended = run_research(
             desk,
             objective,
             corpus=options.corpus,
@@ -118,6 +118,9 @@ def _research(desk: Desk, session_id: str, options: RunOptions, objective: str, 
             on_event=on_event,
             control=out.control,
         )
+    if desk.existing(session_id).run is None:
+        raise StoppedEarly
+    return ended
 
 
 def _is_completed(desk: Desk, session_id: str) -> bool:

@@ -202,7 +202,16 @@ def _stream(
 
 def _result(session: Session, *, drained: bool = False) -> RunResult:
     run = session.run
-    assert run is not None
+    if run is None:  # it was asked to stop before it began
+        return RunResult(
+            session_id=session.id,
+            status="active",
+            stage="knowledge_base",
+            stop_reason=None,
+            blocked_reason="",
+            report_artifact_id="",
+            drained=drained,
+        )
     return RunResult(
         session_id=session.id,
         status=run.status,

@@ -11,11 +11,13 @@ from pathlib import Path
 
 import pytest
 import typer
+from langgraph.runtime import RunControl
 from tests.graph.cli.conftest import finish, written_run
 from typer.testing import CliRunner, Result
 
 from researchdesk.graph import cli
 from researchdesk.graph.plain import plain
+from researchdesk.graph.runner import run_research
 from researchdesk.state import events as ev
 from researchdesk.tools.workspace import Desk, open_desk
 
@@ -383,6 +385,14 @@ def test_a_first_signal_stops_cleanly_and_resume_goes_on(corpus: Path, tmp_path:
     assert f"resume  researchdesk resume r1 --home {tmp_path}" in said
     assert call("resume", "--home", tmp_path).exit_code == 0
     assert call("verify", "--home", tmp_path).exit_code == 0
+
+
+def test_a_stop_before_the_first_step_is_no_error(corpus: Path, tmp_path: Path) -> None:
+    control = RunControl()
+    control.request_drain()
+    with open_desk(tmp_path) as desk:
+        ended = run_research(desk, QUESTION, corpus=[corpus], control=control)
+    assert (ended.session_id, ended.status, ended.drained) == ("r1", "active", True)
 
 
 def test_a_reader_that_goes_away_stops_the_run_quietly(corpus: Path, tmp_path: Path) -> None:
