@@ -68,7 +68,8 @@ def driver_of(config: RunnableConfig) -> Driver:
 def plan(state: ResearchState, config: RunnableConfig) -> ResearchState:
     """The open turn's calls, or those of a new answer; a breaker ends the stage instead."""
     driver = driver_of(config)
-    if not open_calls(driver.session.workspace):
+    # An old checkpoint leads here too, in a run that has ended since.
+    if driver.run.status == "active" and not open_calls(driver.session.workspace):
         with _showing(driver, config):
             _next_answer(driver)
     return {"calls": [call.id for call in open_calls(driver.session.workspace)], "stage": driver.run.stage}
