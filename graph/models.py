@@ -42,7 +42,7 @@ def _from_string(name: str) -> BaseChatModel:
         raise Unavailable(f"model '{name}': {problem}") from None
     except ValueError as problem:
         raise UsageError(
-            f"no model '{name}': {str(problem).splitlines()[0]}. Use offline or provider:model"
+            f"no model '{name}': {str(problem).splitlines()[0].rstrip('.')}. Use offline or provider:model"
         ) from None
     except Exception as problem:  # the provider's own class refuses its settings, a missing key most often
         raise Unavailable(f"model '{name}' cannot be set up: {str(problem).splitlines()[0]}") from None

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ from researchdesk.graph.research import ResearchGraph, create_research_graph
 from researchdesk.state import events as ev
 from researchdesk.state.errors import UsageError
 from researchdesk.state.vocabulary import ScopeLevel
+from researchdesk.stores.locks import claim_name
 from researchdesk.tools.door import Session
 from researchdesk.tools.sources.gathering import Sources
 from researchdesk.tools.sources.ingest import Progress
@@ -147,9 +149,10 @@ async def aresume_research(desk: Desk, session_id: str = "", **options: Any) -> 
 
 
 def new_session_id(desk: Desk) -> str:
-    """A short id that is free on this desk: ``r1``, ``r2`` …"""
+    """A short id that is free on this desk, ``r1``, ``r2`` …; no other caller gets the same one."""
     taken = {summary.session_id for summary in desk.sessions()}
-    return next(f"r{n}" for n in range(1, len(taken) + 2) if f"r{n}" not in taken)
+    free = (f"r{n}" for n in itertools.count(1) if f"r{n}" not in taken)
+    return next(session_id for session_id in free if claim_name(desk.home / "locks", session_id))
 
 
 def _drive(

@@ -5,9 +5,8 @@ import os
 import socket
 from pathlib import Path
 
-from researchdesk.state.names import safe_file_name
-
 from researchdesk.state.errors import SessionBusy
+from researchdesk.state.names import safe_file_name
 
 _held: set[int] = set()
 
@@ -27,11 +26,24 @@ def holder_name() -> str:
     return f"process {os.getpid()} on {socket.gethostname()}"
 
 
+def claim_name(folder: Path, session_id: str) -> bool:
+    """Claim a session id that nobody uses yet; False when somebody was first. What is claimed stays claimed."""
+    try:
+        os.close(os.open(_lock_path(folder, session_id), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
+        return False
+    return True
+
+
+def _lock_path(folder: Path, session_id: str) -> Path:
+    return folder / safe_file_name(session_id, suffix=".lock")
+
+
 class SessionLock:
     """An exclusive lock on one session of a home folder, held by one process."""
 
     def __init__(self, folder: Path, session_id: str) -> None:
-        self._path = folder / safe_file_name(session_id, suffix=".lock")
+        self._path = _lock_path(folder, session_id)
         self._session_id = session_id
         self._descriptor = -1
 

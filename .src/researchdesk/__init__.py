@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from researchdesk.graph.bundles import verify_bundle as verify_bundle
     from researchdesk.graph.models import resolve_model as resolve_model
     from researchdesk.graph.research import create_research_graph as create_research_graph
     from researchdesk.graph.runner import RunResult as RunResult
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from researchdesk.tools.workspace import open_desk as open_desk
 
 _HOMES = {
+    "graph.bundles": ("verify_bundle",),
     "graph.models": ("resolve_model",),
     "graph.research": ("create_research_graph",),
     "graph.runner": ("RunResult", "aresume_research", "arun_research", "resume_research", "run_research"),
@@ -50,7 +52,7 @@ _HOMES = {
     "tools.workspace": ("Desk", "open_desk"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
-__all__ = sorted(_HOME_OF)  # noqa: PLE0605 - the names that `__getattr__` serves
+__all__ = sorted(_HOME_OF)
 
 
 def __getattr__(name: str) -> Any:
