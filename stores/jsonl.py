@@ -36,16 +36,17 @@ def export_lines(ledger: Ledger, stream: str) -> Iterator[bytes]:
         NotFound: the stream has no event.
         LedgerCorrupt, IntegrityError: events or bodies are damaged; nothing is exported.
     """
-    derived = derive(ledger, stream)
-    head = derived.projection.head
-    if head.count == 0:
-        raise NotFound(f"there is nothing to export under '{stream}'")
-    purged = derived.projection.workspace.purged
-    bodies = sorted(key for key in derived.bodies if key not in purged)
-    whole = hashlib.sha256()
-    for line in _content_lines(ledger, stream, head, bodies):
-        whole.update(line)
-        yield line
+    with ledger.snapshot() as frozen:
+        derived = derive(frozen, stream)
+        head = derived.projection.head
+        if head.count == 0:
+            raise NotFound(f"there is nothing to export under '{stream}'")
+        purged = derived.projection.workspace.purged
+        bodies = sorted(key for key in derived.bodies if key not in purged)
+        whole = hashlib.sha256()
+        for line in _content_lines(frozen, stream, head, bodies):
+            whole.update(line)
+            yield line
     yield _line({"kind": "end", "lines": 1 + head.count + len(bodies), "sha256": whole.hexdigest()})
 
 
@@ -62,7 +63,7 @@ def _content_lines(ledger: Ledger, stream: str, head: Head, bodies: list[str]) -
             "rows_digest": head.rows_digest,
         }
     )
-    for item in ledger.read(stream)[: head.count]:
+    for item in ledger.read(stream):
         fields = asdict(item)
         del fields["global_seq"]
         yield _line({"kind": "event", **fields})

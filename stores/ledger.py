@@ -5,6 +5,7 @@ when the stream's head is the one the writer decided upon. It never interprets a
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -129,6 +130,9 @@ class Ledger(Protocol):
 
     def body_hashes(self) -> Iterator[str]:
         """The hashes of all stored bodies."""
+
+    def snapshot(self) -> AbstractContextManager["Ledger"]:
+        """This ledger as it stands now, for reading only, whatever others write meanwhile."""
 
     def query(self, sql: str, parameters: tuple[object, ...] = ()) -> list[dict[str, object]]:
         """Rows of a read-only statement, by column name."""

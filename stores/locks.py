@@ -71,5 +71,8 @@ class SessionLock:
         """Give the lock back; a second time does nothing."""
         if self._descriptor in _held:
             _held.discard(self._descriptor)
+            fcntl.flock(
+                self._descriptor, fcntl.LOCK_UN
+            )  # a child that was just forked may still hold it open
             os.close(self._descriptor)
         self._descriptor = -1

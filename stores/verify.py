@@ -1,6 +1,6 @@
 """Proving that a ledger is what was written: chain, head, state, rows and bodies, each computed anew."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,7 +9,7 @@ import orjson
 
 from researchdesk.state import events as ev
 from researchdesk.state.errors import IntegrityError, LedgerCorrupt, NotFound
-from researchdesk.state.rows import NO_ROWS, Row, row_digest
+from researchdesk.state.rows import Row, row_digest
 from researchdesk.state.stowing import BLOB_KEY
 from researchdesk.state.tables import TABLES
 from researchdesk.stores.codec import StoredEvent
@@ -17,7 +17,6 @@ from researchdesk.stores.ledger import Ledger
 from researchdesk.stores.replay import Projection, replay_with_rows
 
 SHOWN = 20
-TRIES = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,13 +62,9 @@ def derive(ledger: Ledger, stream: str) -> Derived:
         LedgerCorrupt: as `replay`, or the head record does not fit the events.
     """
     derived = Derived()
-    head = ledger.head(stream)
-    stored = ledger.read(stream)
-    if ledger.head(stream) != head:
-        stored = stored[: head.count]  # somebody appended meanwhile
-    for item in stored:
+    for item in ledger.read(stream):
         derived.follow(item)
-    found = derived.projection.head
+    head, found = ledger.head(stream), derived.projection.head
     if (head.count, head.hash) != (found.count, found.hash):
         raise LedgerCorrupt(
             f"stream '{stream}' ends at event {found.count}, its head record says {head.count}: events were cut off "
@@ -124,37 +119,31 @@ def _blob_keys(value: Any) -> Iterator[str]:
 def verify(ledger: Ledger, *, streams: list[str] | None = None) -> VerifyReport:
     """Check the named streams, or all of them and that nothing else is in the tables."""
     problems: list[str] = []
-    checked: Counter[str] = Counter(streams=0, events=0, rows=0, bodies=0)
-    try:
-        for stream in streams if streams is not None else ledger.streams():
-            found, counted = _stream_problems(ledger, stream)
-            problems += found
-            checked += counted
-        if streams is None:
-            problems += _stray_rows(ledger)
-    except LedgerCorrupt as problem:
-        problems.append(str(problem))
-    return VerifyReport(checked=dict(checked), problems=tuple(problems), store=ledger.describe())
-
-
-def _stream_problems(ledger: Ledger, stream: str) -> tuple[list[str], Counter[str]]:
-    """What is wrong with one stream, and how much of it was checked."""
-    for _ in range(TRIES):
-        head = ledger.head(stream)
-        checked: Counter[str] = Counter(streams=1)
+    checked = dict.fromkeys(("streams", "events", "rows", "bodies"), 0)
+    with ledger.snapshot() as frozen:
         try:
-            derived = derive(ledger, stream)
-            checked["events"] = derived.projection.head.count
-            problems = _row_problems(ledger, stream, derived, checked)
-            problems += _body_problems(ledger, stream, derived, checked)
+            for stream in streams if streams is not None else frozen.streams():
+                problems += _stream_problems(frozen, stream, checked)
+            if streams is None:
+                problems += _stray_rows(frozen)
         except LedgerCorrupt as problem:
-            problems = [str(problem)]
-        if not problems or ledger.head(stream) == head:
-            break  # what was read while somebody wrote may not fit together
-    return problems, checked
+            problems.append(str(problem))
+    return VerifyReport(checked=checked, problems=tuple(problems), store=ledger.describe())
 
 
-def _row_problems(ledger: Ledger, stream: str, derived: Derived, checked: Counter[str]) -> list[str]:
+def _stream_problems(ledger: Ledger, stream: str, checked: dict[str, int]) -> list[str]:
+    """What is wrong with one stream; counts what was checked."""
+    checked["streams"] += 1
+    try:
+        derived = derive(ledger, stream)
+        checked["events"] += derived.projection.head.count
+        problems = _row_problems(ledger, stream, derived, checked)
+        return problems + _body_problems(ledger, stream, derived, checked)
+    except LedgerCorrupt as problem:
+        return [str(problem)]
+
+
+def _row_problems(ledger: Ledger, stream: str, derived: Derived, checked: dict[str, int]) -> list[str]:
     problems = []
     session = session_of(derived, stream)
     total = 0
@@ -180,7 +169,7 @@ def session_of(derived: Derived, stream: str) -> str:
     return session.session_id if session else stream.partition(":")[2]
 
 
-def _body_problems(ledger: Ledger, stream: str, derived: Derived, checked: Counter[str]) -> list[str]:
+def _body_problems(ledger: Ledger, stream: str, derived: Derived, checked: dict[str, int]) -> list[str]:
     problems = []
     for key, seq in derived.bodies.items():
         if key in derived.projection.workspace.purged:
@@ -210,8 +199,11 @@ def rebuild(ledger: Ledger, stream: str) -> int:
     Raises:
         LedgerCorrupt: the events themselves are damaged; nothing was changed.
     """
-    derived = derive(ledger, stream)
-    rows = {table: list(derived.rows[table].values()) for table in TABLES if table in derived.rows}
-    digest = derived.projection.head.rows_digest if rows else NO_ROWS
-    ledger.replace_rows(session_of(derived, stream), stream=stream, rows=rows, digest=digest)
-    return sum(len(found) for found in rows.values())
+    while True:
+        with ledger.snapshot() as frozen:
+            derived = derive(frozen, stream)
+        head = derived.projection.head
+        rows = {table: list(derived.rows[table].values()) for table in TABLES if table in derived.rows}
+        ledger.replace_rows(session_of(derived, stream), stream=stream, rows=rows, digest=head.rows_digest)
+        if ledger.head(stream).hash == head.hash:  # else somebody appended meanwhile
+            return sum(len(found) for found in rows.values())

@@ -27,10 +27,10 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 def write_bundle(ledger: Ledger, stream: str, path: Path) -> None:
     """Write the bundle; the same session always gives the same bytes."""
-    derived = derive(ledger, stream)
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as bundle:
+    with ledger.snapshot() as frozen, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as bundle:
+        derived = derive(frozen, stream)
         _add(bundle, "README.txt", README.encode())
-        _add(bundle, LINES, b"".join(export_lines(ledger, stream)))
+        _add(bundle, LINES, b"".join(export_lines(frozen, stream)))
         for table in TABLES:
             rows = [_row_line(table, row) for _, row in sorted(derived.rows[table].items())]
             if rows:
@@ -38,7 +38,7 @@ def write_bundle(ledger: Ledger, stream: str, path: Path) -> None:
             if table == "receipts":
                 _add(bundle, "receipts.jsonl", b"".join(rows))
         for key in sorted(derived.bodies):
-            body = ledger.body(key)
+            body = frozen.body(key)
             if body is not None:
                 _add(bundle, f"bodies/{key.replace(':', '-')}", body)
 

@@ -80,8 +80,8 @@ def connect(path: Path, *, synchronous: str = "FULL") -> Connection:
 def transaction(connection: Connection, path: Path) -> Iterator[Connection]:
     """A write transaction, taken at once (never upgraded), rolled back on any error."""
     with sqlite_errors(path):
-        _begin(connection)
         try:
+            _begin(connection)
             yield connection
             connection.execute("COMMIT")
         except BaseException:

@@ -1,5 +1,6 @@
 """The ledger on one SQLite file; several processes and threads may use it at the same time."""
 
+import contextlib
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -61,6 +62,7 @@ class SqliteLedger:
         self._lock = threading.RLock()
         self._connection = open_file(path)
         self._pid = os.getpid()
+        self._frozen = False
         migrate(self._connection, path)
 
     @property
@@ -243,6 +245,21 @@ class SqliteLedger:
 
     def body_hashes(self) -> Iterator[str]:
         return iter([row[0] for row in self._all("SELECT hash FROM blobs ORDER BY hash")])
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator["SqliteLedger"]:
+        if self._frozen:
+            yield self
+            return
+        frozen = SqliteLedger(self._path, open_file=self._open_file)
+        frozen._frozen = True
+        try:
+            with sqlite_errors(self._path):
+                frozen._db.execute("BEGIN")
+                frozen._db.execute("SELECT 1 FROM heads").fetchone()  # the first read fixes what is seen
+            yield frozen
+        finally:
+            frozen.close()
 
     def query(self, sql: str, parameters: tuple[object, ...] = ()) -> list[dict[str, object]]:
         if not sql.lstrip().upper().startswith(("SELECT ", "WITH ")):
