@@ -218,6 +218,16 @@ class LedgerContract:
         self.write(ledger, recorded("c1"))
         assert verify(ledger).ok
 
+    def test_a_snapshot_stays_as_it_was_while_others_write(self, ledger: Ledger) -> None:
+        self.begin(ledger)
+        with ledger.snapshot() as frozen, frozen.snapshot() as same:
+            assert len(frozen.read("session:s1")) == 2
+            self.write(ledger, recorded("c1"))
+            assert frozen.head("session:s1").count == len(frozen.read("session:s1")) == 2
+            assert frozen.rows("tool_calls", "s1") == same.rows("tool_calls", "s1") == []
+            assert frozen.query("SELECT count(*) AS n FROM tool_calls") == [{"n": 0}]
+        assert len(ledger.read("session:s1")) == 3
+
     # -- calls --------------------------------------------------------------------------------------------------
 
     def test_a_recorded_call_is_found_by_its_whole_identity(self, ledger: Ledger) -> None:
