@@ -8,10 +8,10 @@ import orjson
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from researchdesk.state import events as ev
-from researchdesk.state.cleaning import clean_arguments, clean_text, parse_arguments
+from researchdesk.state.cleaning import MAX_INTEGER, clean_arguments, clean_text, parse_arguments
 from researchdesk.state.errors import Refusal
 from researchdesk.state.limits import CALLS_PER_TURN
-from researchdesk.state.redaction import redact
+from researchdesk.state.redaction import is_secret_like, redact
 from researchdesk.state.stowing import Stow, unstow
 from researchdesk.state.tokens import estimate_tokens
 from researchdesk.tools.door import Session, redacted_arguments
@@ -45,7 +45,8 @@ def read_answer(message: BaseMessage, request: ev.ModelCalled, *, ordinal: int) 
     asked = _calls(message)
     kept, dropped = _distinct(asked)
     usage = getattr(message, "usage_metadata", None) or {}
-    output = int(usage.get("output_tokens") or 0) or estimate_tokens(text) + sum(
+    read, written = _tokens(usage.get("input_tokens")), _tokens(usage.get("output_tokens"))
+    output = written or estimate_tokens(text) + sum(
         estimate_tokens(orjson.dumps(call.arguments).decode()) for call in kept
     )
     event = ev.ModelAnswered(
@@ -55,14 +56,19 @@ def read_answer(message: BaseMessage, request: ev.ModelCalled, *, ordinal: int) 
         text=stow.text(text),
         calls=tuple(_recorded(call, stow) for call in kept),
         request_digest=request.request_digest,
-        input_tokens=int(usage.get("input_tokens") or 0) or request.input_tokens,
+        input_tokens=read or request.input_tokens,
         output_tokens=output,
-        usage_reported=bool(usage.get("output_tokens")),
+        usage_reported=bool(written),
         finish_reason=_finish_reason(message),
         cleaned=cleaned,
         dropped_calls=dropped,
     )
     return Answer(event=event, bodies=stow.bodies)
+
+
+def _tokens(value: Any) -> int:
+    """A reported number of tokens, 0 where it can be none."""
+    return value if isinstance(value, int) and 0 <= value <= MAX_INTEGER else 0
 
 
 def _text(message: BaseMessage) -> tuple[str, int]:
@@ -75,6 +81,7 @@ def _calls(message: BaseMessage) -> list[_Asked]:
     """The calls of a message in order; those that cannot be read carry their problem."""
     found: list[_Asked] = []
     for call in getattr(message, "tool_calls", None) or ():
+        call = call if isinstance(call, dict) else {}
         found.append(_readable(call.get("id"), call.get("name"), call.get("args"), position=len(found)))
     for broken in getattr(message, "invalid_tool_calls", None) or ():
         raw = broken.get("args")
@@ -99,7 +106,8 @@ def _readable(identity: Any, name: Any, arguments: Any, *, position: int) -> _As
 
 def _identity(value: Any, *, position: int) -> str:
     """The provider's id where it has a usable form, else one by position."""
-    return value if isinstance(value, str) and _ID.fullmatch(value) else f"call_{position + 1}"
+    usable = isinstance(value, str) and _ID.fullmatch(value) and not is_secret_like(value)
+    return str(value) if usable else f"call_{position + 1}"
 
 
 def _name(value: Any) -> str:

@@ -88,13 +88,15 @@ def _behaviour(workspace: Workspace, run: ResearchRun) -> Stop | None:
             reason="no_progress", detail=f"the model gave {SILENT_ANSWERS} answers without a tool call"
         )
     recent = [
-        call.input_digest
+        call
         for call in workspace.recent_calls[-LOOP_WINDOW:]
         if call.turn_id and int(call.turn_id.removeprefix("t_")) > workspace.resumed_after
     ]
     repeats = run.limits.same_call_repeats
-    if recent and recent.count(recent[-1]) >= repeats:
-        return Stop(reason="loop", detail=f"the call {workspace.recent_calls[-1].name} came {repeats} times")
+    # One answer that holds a call several times is clumsy, not a loop.
+    turns = {call.turn_id for call in recent if call.input_digest == recent[-1].input_digest}
+    if len(turns) >= repeats:
+        return Stop(reason="loop", detail=f"the call {recent[-1].name} came in {repeats} answers")
     idle = workspace.answered - workspace.progress_turn
     if idle >= run.limits.no_progress_turns:
         return Stop(reason="no_progress", detail=f"{idle} answers in a row brought nothing new")
