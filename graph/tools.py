@@ -44,7 +44,8 @@ def _as_tool(spec: ToolSpec, desk: Desk, session_id: str | None, sources: Source
         func=call,
         name=spec.name,
         description=spec.description,
-        args_schema=spec.arguments,
+        # A plain schema: LangChain would check a class itself, refuse what `ToolNode` injects, and hide why.
+        args_schema=spec.schema(),
         handle_tool_error=True,
     )
 
