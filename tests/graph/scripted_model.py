@@ -1,4 +1,4 @@
-"""A chat model that answers from a script, and what the tests of the graph share: a script that researches, its desk."""
+"""A chat model that answers from a script; a script that researches, and the pages that it reads."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -84,11 +84,8 @@ class ScriptedModel(BaseChatModel):
         opened = open_envelope(str(messages[-1].content))
         assert opened is not None
         view: View = json.loads(opened.body)
-        answer: Answer
-        if callable(self.script):
-            answer = self.script(view)
-        else:
-            answer = self.script[self.steps - view["budget"]["steps_left"]]
+        asked = self.steps - view["budget"]["steps_left"]
+        answer: Answer = self.script(view) if callable(self.script) else self.script[asked]
         if isinstance(answer, BaseException):
             raise answer
         return answer
@@ -100,9 +97,13 @@ def says(*calls: dict[str, Any], text: str = "", **more: Any) -> AIMessage:
     usage = UsageMetadata(input_tokens=1_000, output_tokens=100, total_tokens=1_100)
     reason = {"finish_reason": "tool_calls" if calls else "stop"}
     return AIMessage(
-        content=text,
-        tool_calls=numbered,
-        **{"usage_metadata": usage, "response_metadata": reason, **more},
+        **{
+            "content": text,
+            "tool_calls": numbered,
+            "usage_metadata": usage,
+            "response_metadata": reason,
+            **more,
+        }
     )
 
 
@@ -130,11 +131,8 @@ def _gather(view: View) -> AIMessage:
     unnoted = [source for source in sources if not source["noted"]]
     if unnoted:
         return says(*(save("evidence_note", f"On {s['title']}", _statement(s)) for s in unnoted))
-    open_items = [item["item_id"] for item in view["checklist"] if item["status"] == "pending"]
-    evidence = [sources[0]["artifact_id"]]
-    settle = {"status": "completed", "evidence_artifact_ids": evidence}
-    if open_items:
-        return says(*(call("deep_research_update_checklist", item_id=key, **settle) for key in open_items))
+    if _open_items(view):
+        return _settle(view)
     return says(
         call(
             "deep_research_checkpoint",
@@ -146,12 +144,25 @@ def _gather(view: View) -> AIMessage:
     )
 
 
+def _open_items(view: View) -> list[str]:
+    return [item["item_id"] for item in view["checklist"] if item["status"] == "pending"]
+
+
+def _settle(view: View) -> AIMessage:
+    settled = {"status": "completed", "evidence_artifact_ids": [view["sources"][0]["artifact_id"]]}
+    return says(
+        *(call("deep_research_update_checklist", item_id=key, **settled) for key in _open_items(view))
+    )
+
+
 def _write(view: View) -> AIMessage:
     first = view["sources"][0]
     parents = {"source_artifact_ids": [first["artifact_id"]]}
     sections = [section for section in view["sections"] if section["status"] != "completed"]
     if not view["outline_artifact_id"]:
         return says(save("outline", "Outline", "Scattering, then the sea.", **parents))
+    if _open_items(view):
+        return _settle(view)
     if sections:
         done = {"report_section_status": "completed"}
         return says(
@@ -187,9 +198,17 @@ def _statement(source: dict[str, Any]) -> str:
 def scripted_source(**more: Any) -> ScriptedSource:
     """Three pages about the sky, found by one query."""
     hits = [
-        Hit(locator=url, title=url[8:], snippet=text, start=0, score=1.0 - n / 10, origin=url[8:15], media_type="text/html")
+        Hit(
+            locator=url,
+            title=url[8:],
+            snippet=text,
+            start=0,
+            score=1.0 - n / 10,
+            origin=url[8:15],
+            media_type="text/html",
+        )
         for n, (url, text) in enumerate(QUOTES.items())
-    ]  # fmt: skip
+    ]
     pages = {url: f"# {url[8:]}\n\n{text} And more is known.\n" for url, text in QUOTES.items()}
     return ScriptedSource(searches={"sky": hits}, pages=pages, **more)
 

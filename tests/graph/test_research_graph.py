@@ -4,7 +4,6 @@ import asyncio
 import json
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -214,7 +213,7 @@ def test_a_crash_at_any_write_leaves_one_effect_a_call(
     run(graph, "whole")
     wanted, writes = essence(desk, "whole"), fragile.count
     assert writes > 3
-    for at in range(2 if after else 1, writes + 1, 3 if method == "append" else 1):
+    for at in range(2 if after else 1, writes + 1, 5 if method == "append" else 1):
         session_id = f"crash{at}"
         fragile.crash(at, after=after)
         with pytest.raises(Crash):
@@ -255,9 +254,10 @@ def test_a_crash_in_any_request_is_asked_again_and_answered_once(desk: rd.Desk) 
 def test_a_document_that_was_staged_before_a_crash_is_not_read_again(
     desk: rd.Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fragile, source = Fragile(monkeypatch, "append"), scripted_source()
+    source = scripted_source()
     graph = graph_on(desk, sources=rd.Sources(providers=(source,), fetchers=(source,)))
-    original, archived = SqliteLedger.append, []
+    original = SqliteLedger.append
+    archived: list[Append] = []
 
     def first_archive(ledger: SqliteLedger, append: Append) -> None:
         if append.adopts and not archived:
@@ -271,7 +271,6 @@ def test_a_document_that_was_staged_before_a_crash_is_not_read_again(
     assert run(graph)["status"] == "completed"
     assert source.fetch_calls == dict.fromkeys(QUOTES, 1)
     assert source.search_calls == {"sky": 1}
-    assert fragile.count > 0
 
 
 # -- drivers, checkpoints, clocks -----------------------------------------------------------------------------
@@ -385,4 +384,3 @@ def test_a_run_that_is_asked_to_stop_stops_and_can_be_resumed(desk: rd.Desk, at:
     assert rd.resume_research(desk, "s", **given).status == "completed"
     run(graph_on(desk), "whole")
     assert essence(desk) == essence(desk, "whole")
-    assert replace(drained, drained=False).session_id == "s"
