@@ -131,6 +131,9 @@ class Ledger(Protocol):
     def body_hashes(self) -> Iterator[str]:
         """The hashes of all stored bodies."""
 
+    def faults(self) -> list[str]:
+        """What is wrong with the store itself, its file and its schema; empty when nothing is."""
+
     def snapshot(self) -> AbstractContextManager["Ledger"]:
         """This ledger as it stands now, for reading only, whatever others write meanwhile."""
 

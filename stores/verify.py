@@ -117,11 +117,12 @@ def _blob_keys(value: Any) -> Iterator[str]:
 
 
 def verify(ledger: Ledger, *, streams: list[str] | None = None) -> VerifyReport:
-    """Check the named streams, or all of them and that nothing else is in the tables."""
-    problems: list[str] = []
+    """Check the named streams, or all of them, the store itself, and that nothing else is in the tables."""
     checked = dict.fromkeys(("streams", "events", "rows", "bodies"), 0)
     with ledger.snapshot() as frozen:
+        problems: list[str] = []
         try:
+            problems += frozen.faults() if streams is None else []
             for stream in streams if streams is not None else frozen.streams():
                 problems += _stream_problems(frozen, stream, checked)
             if streams is None:

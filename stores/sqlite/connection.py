@@ -24,6 +24,8 @@ else:
 
 BUSY_MS = 30_000
 BUSY_TRIES = 5
+# Every statement is this package's own, so one that names what is not there meets a damaged file.
+DAMAGE = ("UTF-8", "no such ", "unknown function", "malformed")
 SYNCHRONOUS = {"NORMAL": 1, "FULL": 2}
 __all__ = ["Connection", "connect", "dbapi", "journal_mode", "rows_as_dicts", "sqlite_errors", "transaction"]
 Connection = dbapi.Connection
@@ -114,10 +116,10 @@ def sqlite_errors(path: Path) -> Iterator[None]:
     except (dbapi.ProgrammingError, dbapi.Warning) as problem:
         raise UsageError(f"{path}: {problem}") from None
     except dbapi.OperationalError as problem:
-        if "UTF-8" in str(problem):
-            raise LedgerCorrupt(f"{path}: a stored text is damaged ({problem})") from None
+        if any(sign in str(problem) for sign in DAMAGE):
+            raise LedgerCorrupt(f"{path}: a stored text or the schema is damaged ({problem})") from None
         raise Unavailable(f"{path}: {problem}. Nothing was written; {_way_out(str(problem))}") from None
-    except dbapi.DatabaseError as problem:
+    except (dbapi.DatabaseError, UnicodeDecodeError) as problem:
         raise LedgerCorrupt(
             f"{path}: {problem}. The file is damaged or no ledger; restore it from a backup or an export"
         ) from None

@@ -23,8 +23,9 @@ from researchdesk.stores.sqlite.connection import (
     sqlite_errors,
     transaction,
 )
-from researchdesk.stores.sqlite.migrations import migrate
+from researchdesk.stores.sqlite.migrations import SCHEMA, expected_schema, migrate
 
+WRONG_QUERY = ("syntax error", "incomplete input", "no such ", "readonly", "ambiguous")
 _EVENT_COLUMNS = "stream, seq, event_id, type, schema_version, ts, refs, payload, prev_hash, hash"
 _INSERT_EVENT = f"INSERT INTO events ({_EVENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _SELECT_EVENT = f"SELECT {_EVENT_COLUMNS}, global_seq FROM events"
@@ -246,6 +247,16 @@ class SqliteLedger:
     def body_hashes(self) -> Iterator[str]:
         return iter([row[0] for row in self._all("SELECT hash FROM blobs ORDER BY hash")])
 
+    def faults(self) -> list[str]:
+        found = [
+            f"{self._path}: {line}" for (line,) in self._all("PRAGMA integrity_check(20)") if line != "ok"
+        ]
+        here = set(self._all(SCHEMA))
+        names = {name for name, _ in here ^ expected_schema()}
+        return found + [
+            f"{self._path}: the schema of '{name}' is not what it was made as" for name in sorted(names)
+        ]
+
     @contextlib.contextmanager
     def snapshot(self) -> Iterator["SqliteLedger"]:
         if self._frozen:
@@ -268,6 +279,10 @@ class SqliteLedger:
             self._db.execute("PRAGMA query_only=ON")
             try:
                 return rows_as_dicts(self._db.execute(sql, parameters))
+            except dbapi.OperationalError as problem:
+                if not any(sign in str(problem) for sign in WRONG_QUERY):
+                    raise
+                raise UsageError(f"the query cannot be answered: {problem}") from None
             finally:
                 self._db.execute("PRAGMA query_only=OFF")
 

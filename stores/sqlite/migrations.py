@@ -1,11 +1,13 @@
 """Numbered schema steps: each file in `schema/` runs once, in order, in one transaction."""
 
+import contextlib
 from importlib.resources import files
 from pathlib import Path
 
 from researchdesk.state.errors import Unavailable
 from researchdesk.stores.sqlite.connection import Connection, dbapi, sqlite_errors, transaction
 
+SCHEMA = "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL"
 APPLICATION_ID = 0x5244_534B  # "RDSK"
 
 
@@ -16,6 +18,14 @@ def steps() -> list[tuple[int, str]]:
         (item for item in folder.iterdir() if item.name.endswith(".sql")), key=lambda item: item.name
     )
     return [(int(item.name[:3]), item.read_text(encoding="utf-8")) for item in found]
+
+
+def expected_schema() -> set[tuple[str, str]]:
+    """Name and SQL of everything that the steps make."""
+    with contextlib.closing(dbapi.connect(":memory:")) as fresh:
+        for _, sql in steps():
+            fresh.executescript(sql)
+        return set(fresh.execute(SCHEMA).fetchall())
 
 
 def migrate(connection: Connection, path: Path) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from researchdesk.state import events as ev
-from researchdesk.state.errors import IntegrityError, LeaseLost, LedgerCorrupt, ResearchdeskError
+from researchdesk.state.errors import IntegrityError, LeaseLost, LedgerCorrupt, ResearchdeskError, UsageError
 from researchdesk.state.ids import content_hash, session_stream
 from researchdesk.state.limits import LIMITS
 from researchdesk.state.templates import IMPLEMENTATION
@@ -113,6 +113,7 @@ class LedgerContract:
         assert ledger.lease_holder("s1") == ""
         assert ledger.rows("artifacts", "s1") == []
         assert list(ledger.body_hashes()) == []
+        assert ledger.faults() == []
         assert verify(ledger).ok
 
     def test_a_writer_that_decided_on_an_old_head_is_told_so_and_changes_nothing(
@@ -213,7 +214,7 @@ class LedgerContract:
         ]
         writes = ("DELETE FROM research_runs", "UPDATE heads SET count = 9", "CREATE TABLE t (x INTEGER)")
         for sql in (*writes, "DROP TABLE sessions", "SELEC 1", "SELECT nothing FROM research_runs"):
-            with pytest.raises(ResearchdeskError):
+            with pytest.raises(UsageError):
                 ledger.query(sql)
         self.write(ledger, recorded("c1"))
         assert verify(ledger).ok

@@ -72,10 +72,14 @@ def behind_the_back(home: Path, *statements: str) -> None:
     raw = connect(home / "ledger.sqlite")
     raw.execute("PRAGMA foreign_keys=OFF")
     raw.execute("PRAGMA ignore_check_constraints=ON")
-    for (name,) in raw.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
+    triggers = raw.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
+    guards = [sql for _, sql in triggers]
+    for name, _ in triggers:
         raw.execute(f"DROP TRIGGER {name}")
     for sql in statements:
         assert raw.execute(sql).rowcount, sql
+    for sql in guards:
+        raw.execute(sql)
     raw.close()
 
 
@@ -178,6 +182,23 @@ def test_an_edited_a_missing_and_an_extra_row_are_found_and_rebuilding_mends_the
                 behind_the_back(home, f"DELETE FROM {table} WHERE session_id = 'stranger'")
                 left = desk.verify().problems
             assert left == (), sql
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "DROP TRIGGER events_keep_update",
+        "DROP VIEW io_log",
+        "CREATE TRIGGER quiet BEFORE DELETE ON purges BEGIN SELECT RAISE(IGNORE); END",
+        "ALTER TABLE sessions RENAME COLUMN user TO User",
+        "CREATE TABLE mine (x INTEGER)",
+    ],
+)
+def test_a_changed_schema_is_found(home: Path, sql: str) -> None:
+    raw = connect(home / "ledger.sqlite")
+    raw.execute(sql)
+    raw.close()
+    assert "schema" in problems(home)
 
 
 def test_rows_of_a_session_that_was_never_there_are_found(home: Path) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
+from researchdesk.state import events as ev
 from researchdesk.state.envelopes import open_envelope
 from researchdesk.tools.workspace import Desk, open_desk
 
@@ -367,3 +368,40 @@ def test_a_status_is_bounded_however_large_the_run(research: Caller) -> None:
     view = status_of(research)
     assert view["sources"] == 105
     assert [item["name"] for item in view["recent_artifacts"]] == [f"S{n}" for n in range(104, 4, -1)]
+
+
+def test_what_was_not_done_is_listed_with_the_report(research: Caller) -> None:
+    research.start()
+    research.source()
+    research.session.record([ev.ResearchStopped(reason="step_cap", detail="40 of 40 answers")])
+    research.refused("archive_source", locator="https://nowhere.org/")
+    research.refused("search_sources", query="sky")
+    report, handoff = research.write_all()
+    sealed = research.complete(report, handoff)
+    assert list(sealed.data["gaps"]) == [
+        "The research was stopped early (step_cap): 40 of 40 answers",
+        "1 × fetch_unsafe",
+        "1 × search_unavailable",
+        "Supplied, not fetched by this program: s_001",
+    ]
+    assert status_of(research)["stop_reason"] == "step_cap"
+
+
+def test_the_general_template_has_its_own_sections_and_asks_for_them(research: Caller) -> None:
+    started = research.start(template="general")
+    assert "key_takeaways" in started.text and "primary_sources" in started.text
+    assert research.refused("deep_research_update_checklist", item_id="core_flow", status="pending") == (
+        "invalid_arguments"
+    )
+    assert [section["key"] for section in status_of(research)["report_sections"]] == [
+        "key_takeaways",
+        "background",
+        "findings",
+        "disagreements_and_gaps",
+        "recommendations",
+    ]
+
+
+def test_a_template_that_is_not_registered_is_refused_with_those_there_are(research: Caller) -> None:
+    refused = research("deep_research_start", objective="Why?", scope_level="quick", template="poem")
+    assert (refused.data["code"], "general, implementation" in refused.text) == ("invalid_arguments", True)
