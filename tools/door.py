@@ -170,7 +170,8 @@ class Session:
         except Refusal:
             return
         if isinstance(need, Search | Fetch):
-            self._taken(call, need)
+            with contextlib.suppress(HeadMoved):
+                self._taken(call, need)
 
     def open(self, opened: ev.SessionOpened, *more: ev.Event) -> None:
         """Begin the session with these events, unless it is begun already."""
@@ -302,6 +303,8 @@ class Session:
     # -- deciding ---------------------------------------------------------------------------------------------
 
     def _decide_and_commit(self, call: _Call, started: float) -> ToolResult:
+        if call.spec is not None and call.spec.proves:
+            self.records.forget(self.id)
         projection = self.records.projection(self.id)
         decision, code = self._decision(call, projection.workspace)
         stow = Stow()
@@ -423,13 +426,16 @@ class Session:
 
     def _taken(self, call: _Call, need: Search | Fetch) -> Taken:
         """What was staged for this call, or what the world gives now, staged before it is used."""
-        staged = self.records.ledger.staged(call.id)
-        if staged is not None and staged.input_digest == call.digest:
-            return TAKEN.validate_json(staged.receipt)
-        haul: Haul = gather(need, self.sources)
-        receipt = TAKEN.dump_json(haul.taken).decode()
-        self.records.ledger.stage(call.id, input_digest=call.digest, receipt=receipt, bodies=haul.bodies)
-        return haul.taken
+        with self.records.alone(call.id):
+            staged = self.records.ledger.staged(call.id)
+            if staged is not None and staged.input_digest == call.digest:
+                return TAKEN.validate_json(staged.receipt)
+            if self.records.ledger.call_row(call.id) is not None:
+                raise HeadMoved(self.stream)  # another thread was faster
+            haul: Haul = gather(need, self.sources)
+            receipt = TAKEN.dump_json(haul.taken).decode()
+            self.records.ledger.stage(call.id, input_digest=call.digest, receipt=receipt, bodies=haul.bodies)
+            return haul.taken
 
 
 def new_boundary() -> str:

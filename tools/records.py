@@ -1,12 +1,14 @@
 """The ledger as sessions see it: folded once, then only by what is new."""
 
+import contextlib
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from researchdesk.state.errors import LedgerCorrupt, NotFound
-from researchdesk.state.ids import session_stream
+from researchdesk.state.ids import CallId, session_stream
 from researchdesk.stores.ledger import Ledger
 from researchdesk.stores.replay import Projection, replay
 
@@ -16,6 +18,14 @@ CACHED_SESSIONS = 32
 def utc_now() -> str:
     """The time as the ledger writes it: ISO 8601, UTC, microseconds."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+@dataclass(slots=True)
+class _Turn:
+    """The lock of one call that is being gathered for, and how many threads want it."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    users: int = 0
 
 
 class Records:
@@ -28,6 +38,7 @@ class Records:
         self.ledger = ledger
         self.now = clock
         self._cache: OrderedDict[str, Projection] = OrderedDict()
+        self._gathering: dict[CallId, _Turn] = {}
         self._lock = threading.Lock()
 
     def projection(self, session_id: str) -> Projection:
@@ -66,6 +77,21 @@ class Records:
             self._cache.move_to_end(session_id)
             while len(self._cache) > CACHED_SESSIONS:
                 self._cache.popitem(last=False)
+
+    @contextlib.contextmanager
+    def alone(self, call: CallId) -> Iterator[None]:
+        """Only one thread of this process at a time gathers for a call; others wait for it."""
+        with self._lock:
+            turn = self._gathering.setdefault(call, _Turn())
+            turn.users += 1
+        try:
+            with turn.lock:
+                yield
+        finally:
+            with self._lock:
+                turn.users -= 1
+                if not turn.users:
+                    self._gathering.pop(call, None)
 
     def forget(self, session_id: str) -> None:
         """Drop a cached projection, so that the next one is folded from the ledger."""

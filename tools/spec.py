@@ -127,6 +127,9 @@ class ToolSpec:
     stows_result: bool = False
     """The result holds archived text and rests in the blob store for the same reason."""
 
+    proves: bool = False
+    """The whole stream is read and checked again first, so that a change on disk since is found."""
+
     def schema(self) -> dict[str, Any]:
         """The JSON schema of the arguments, without titles; every property is required."""
         return _without_titles(self.arguments.model_json_schema())

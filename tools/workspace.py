@@ -5,6 +5,7 @@ This is the only module that opens databases.
 
 import contextlib
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,7 @@ from researchdesk.tools.sources.specs import SPECS as SOURCES
 from researchdesk.tools.spec import ToolSpec
 
 HOME_VARIABLE = "RESEARCHDESK_HOME"
+_STOWED = re.compile(r'"\$blob":"(sha256:[0-9a-f]{64})"')
 DEFAULT_HOME = ".researchdesk"
 SPECS: dict[str, ToolSpec] = {spec.name: spec for spec in (*SOURCES, *RESEARCH)}
 
@@ -266,13 +268,14 @@ class Desk:
         return tuple(key for key in dict.fromkeys(hashes) if key and key not in workspace.purged)
 
     def _repeating(self, session: Session, artifact_id: str, source_id: str) -> list[str]:
-        """Blobs of recorded calls that repeat an artifact's text: what was read of it."""
+        """Blobs of recorded calls that repeat an artifact's text: what was given for it and what was read of it."""
         rows = self.ledger.query(
-            "SELECT result_hash FROM tool_calls WHERE session_id = ? AND result_hash <> '' AND "
+            "SELECT arguments, result_hash FROM tool_calls WHERE session_id = ? AND "
             "((entity_type = 'artifact' AND entity_id = ?) OR (entity_type = 'source' AND entity_id = ?))",
             (session.id, artifact_id, source_id),
         )
-        return [str(row["result_hash"]) for row in rows]
+        given = (key for row in rows for key in _STOWED.findall(str(row["arguments"])))
+        return [*given, *(str(row["result_hash"]) for row in rows)]
 
     def _used_elsewhere(self, session: Session, hashes: Sequence[str]) -> set[str]:
         """Hashes that other sessions or other artifacts still stand on; their bodies stay for those."""

@@ -43,10 +43,13 @@ def killed(home: Path, rounds: int) -> list[str]:
                 save(session, f"r{attempt}-{n}")
                 os.write(into, f"r{attempt}-{n}\n".encode())
         os.close(into)
-        time.sleep(dice.uniform(0.01, 0.12))
+        lines = os.fdopen(out)
+        if attempt % 3:  # else it is killed while it starts
+            acknowledged.append(lines.readline().strip())
+        time.sleep(dice.uniform(0, 0.05))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        with os.fdopen(out) as lines:
+        with lines:
             acknowledged += lines.read().split()
     return acknowledged
 

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from researchdesk.state.envelopes import open_envelope
+from researchdesk.state.errors import LedgerCorrupt
 from researchdesk.stores.sqlite.connection import connect
 from researchdesk.tools.workspace import Desk
 
@@ -143,6 +144,15 @@ def test_completion_is_refused_when_a_body_it_needs_is_missing_or_changed(
     assert research.session.run is not None and research.session.run.status == "active"
 
 
+def test_completion_reads_the_whole_stream_again(desk: Desk, research: Caller) -> None:
+    research.start()
+    report, handoff = research.write_all()
+    damage(desk, "UPDATE events SET payload = replace(payload, 'blue', 'grey') WHERE seq = 2")
+    assert research.ok("deep_research_status")
+    with pytest.raises(LedgerCorrupt, match="event 2"):
+        research.complete(report, handoff)
+
+
 def test_a_section_that_was_replaced_is_not_needed_any_more(desk: Desk, research: Caller) -> None:
     research.start()
     research.source()
@@ -172,6 +182,16 @@ def test_a_purged_body_is_gone_and_its_hash_stays(desk: Desk, research: Caller) 
     assert desk.verify().ok
     dump = b"".join(bytes(str(row), "utf-8") for row in desk.ledger.query("SELECT * FROM events"))
     assert b"Rayleigh" not in dump
+
+
+def test_a_purge_takes_what_was_given_for_a_text_that_code_changed(desk: Desk, research: Caller) -> None:
+    research.start()
+    research.source()
+    report = research.save("report", "In 1871 somebody had a secret idea. The rest is known [s_001].")
+    desk.purge("s1", [report], actor="human:me", reason="r")
+    bodies = b"".join(desk.ledger.body(key) or b"" for key in desk.ledger.body_hashes())
+    assert b"secret idea" not in bodies and b"Rayleigh" in bodies
+    assert desk.verify().ok
 
 
 def test_completing_with_a_purged_body_is_refused(desk: Desk, research: Caller) -> None:

@@ -85,5 +85,6 @@ SPECS: tuple[ToolSpec, ...] = (
         capability="record",
         needs=complete_needs,
         decide=decide_complete,
+        proves=True,
     ),
 )

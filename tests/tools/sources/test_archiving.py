@@ -254,6 +254,25 @@ def test_two_calls_that_gathered_one_page_leave_one_source_and_nothing_staged(de
     assert desk.verify().ok
 
 
+def test_two_threads_with_one_call_fetch_once(desk: Desk) -> None:
+    source = ScriptedSource(pages={PAGE: SKY}, delay=0.02)
+    research = caller(desk, source)
+    results = []
+
+    def work() -> None:
+        results.append(research.session.call("archive_source", {"locator": PAGE}, tool_call_id="shared"))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(result.replayed for result in results) == [False, True, True, True]
+    assert {result.data["source_id"] for result in results} == {"s_001"}
+    assert source.fetch_calls[PAGE] == 1
+    assert desk.ledger.query("SELECT count(*) AS n FROM gathered") == [{"n": 0}]
+
+
 def test_a_transient_failure_is_tried_again_and_leaves_no_trace(desk: Desk) -> None:
     timeout = FetchRefused("fetch_timeout", "too slow")
     limited = SearchFailed("search_rate_limited", "later")
