@@ -98,7 +98,7 @@ def _readable(identity: Any, name: Any, arguments: Any, *, position: int) -> _As
     asked = _Asked(id=_identity(identity, position=position), name=_name(name), arguments={})
     try:
         cleaned = clean_arguments(arguments if isinstance(arguments, dict) else {"arguments": arguments})
-        asked.arguments = redacted_arguments(dict(cleaned.value))[0]
+        asked.arguments = redacted_arguments(cleaned)[0]
     except Refusal as refusal:
         asked.problem = refusal.text
     return asked

@@ -19,6 +19,7 @@ MAX_STRING: Final = 512_000
 MAX_BYTES: Final = 1 << 20
 MAX_INTEGER: Final = 2**53
 MAX_ERROR: Final = 500
+_ORDINARY_VALUES: Final = 4_096
 
 _UNSTORABLE: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
 _NEWLINES: Final = re.compile(r"\s*\n\s*")
@@ -39,10 +40,14 @@ class Cleaned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CleanedArguments:
-    """A JSON value within the limits, and how many characters of its strings became U+FFFD."""
+    """A JSON value within the limits, and how many characters of its strings became U+FFFD.
+
+    ``text`` holds every string of the value, names in objects too, joined by line ends.
+    """
 
     value: Any
     replaced: int
+    text: str
 
 
 def clean_text(text: str) -> Cleaned:
@@ -64,13 +69,57 @@ def clean_arguments(value: object) -> CleanedArguments:
         Refusal: ``invalid_arguments``, ``<path>: <problem>``: not JSON, NaN or Infinity, an integer beyond ±2**53,
             deeper than 64, more than 256 keys in an object, a string over 512,000 characters, more than 1 MiB in all.
     """
+    return _ordinary(value) or _cleaned(value)
+
+
+class _Odd(Exception):
+    """A value that needs a closer look."""
+
+
+def _ordinary(value: object) -> CleanedArguments | None:
+    """What nearly every value needs, a copy; None where there may be something to clean or to refuse."""
+    texts: list[str] = []
+    try:
+        copy = _copied(value, texts, levels=6)
+    except _Odd:
+        return None
+    text = "\n".join(texts)
+    if 4 * len(text) + 24 * len(texts) > MAX_STRING or _UNSTORABLE.search(text):
+        return None
+    return CleanedArguments(value=copy, replaced=0, text=text)
+
+
+def _copied(value: Any, texts: list[str], *, levels: int) -> Any:
+    """A copy; ``texts`` gets its strings, and an empty one for each other value so that all are counted."""
+    kind = type(value)
+    if kind is str:
+        texts.append(value)
+        return value
+    if value is None or kind is bool or (kind is int and abs(value) <= MAX_INTEGER):
+        texts.append("")
+        return value
+    if kind not in (dict, list) or not levels or len(value) > MAX_KEYS or len(texts) > _ORDINARY_VALUES:
+        raise _Odd
+    if kind is list:
+        return [_copied(item, texts, levels=levels - 1) for item in value]
+    if not all(type(key) is str for key in value):
+        raise _Odd
+    texts.extend(value)
+    return {key: _copied(item, texts, levels=levels - 1) for key, item in value.items()}
+
+
+def _cleaned(value: object) -> CleanedArguments:
+    """The value looked at piece by piece, however deep and large it is."""
     root: list[object] = [None]
     waiting: list[_Waiting] = [_Waiting(value, root, 0, None, 0)]
+    texts: list[str] = []
     replaced = size = 0
     while waiting:
         item = waiting.pop()
         kept, more, cost = _kept(item)
         item.parent[item.key] = kept
+        if isinstance(kept, str):
+            texts.append(kept)
         replaced += more
         size += cost
         if size > MAX_BYTES:
@@ -84,8 +133,9 @@ def clean_arguments(value: object) -> CleanedArguments:
         replaced += count
         waiting += waiting_now
         if isinstance(kept, dict):
+            texts.extend(kept)
             size += sum(map(len, kept))
-    return CleanedArguments(value=root[0], replaced=replaced)
+    return CleanedArguments(value=root[0], replaced=replaced, text="\n".join(texts))
 
 
 def parse_arguments(raw: str) -> object:

@@ -6,13 +6,14 @@ transitions allow, so a damaged or forged event is refused when it is folded.
 
 from __future__ import annotations  # the persistent maps are generic for type checkers only
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import assert_never
 
 from rpds import HashTrieMap
 from rpds import List as Stack
 
 from researchdesk.state import events as ev
+from researchdesk.state.copying import changed
 from researchdesk.state.ids import numbered
 from researchdesk.state.limits import ARTIFACTS, CHECKPOINTS, STEPS, Limits
 from researchdesk.state.templates import Template
@@ -180,15 +181,15 @@ def evolve_run(run: ResearchRun, event: RunEvent, *, seq: int) -> ResearchRun:
         case ev.StepRecorded():
             _require(event.step == run.step_count + 1 <= STEPS, f"step {event.step} follows {run.step_count}")
             _require_artifacts(run, event.evidence_artifact_ids)
-            return replace(run, steps=run.steps.push_front(event), step_count=event.step)
+            return changed(run, steps=run.steps.push_front(event), step_count=event.step)
         case ev.CheckpointRecorded():
             return _record_checkpoint(run, event)
         case ev.ResearchStopped():
-            return replace(run, stop_reason=event.reason, stop_detail=event.detail)
+            return changed(run, stop_reason=event.reason, stop_detail=event.detail)
         case ev.ResearchBlocked():
-            return replace(run, status="blocked", blocked_reason=event.reason)
+            return changed(run, status="blocked", blocked_reason=event.reason)
         case ev.ResearchResumed():
-            return replace(run, status="active", blocked_reason="", stop_reason=None, stop_detail="")
+            return changed(run, status="active", blocked_reason="", stop_reason=None, stop_detail="")
         case ev.ResearchCompleted():
             return _complete(run, event)
     assert_never(event)
@@ -214,7 +215,7 @@ def _record_artifact(run: ResearchRun, event: ev.ArtifactRecorded, *, seq: int) 
     for key in event.source_artifact_ids:
         parent = run.artifacts.get(key)
         _require(parent is not None and parent.role == "source", f"'{key}' is no archived source of this run")
-    run = replace(
+    run = changed(
         run,
         artifacts=run.artifacts.insert(event.artifact_id, event),
         newest_artifacts=run.newest_artifacts.push_front(event.artifact_id),
@@ -223,11 +224,11 @@ def _record_artifact(run: ResearchRun, event: ev.ArtifactRecorded, *, seq: int) 
         case "report_section":
             return _record_section(run, event, seq=seq)
         case "outline":
-            return replace(run, outline_artifact_id=event.artifact_id)
+            return changed(run, outline_artifact_id=event.artifact_id)
         case "report":
-            return replace(run, report_artifact_id=event.artifact_id)
+            return changed(run, report_artifact_id=event.artifact_id)
         case "handoff":
-            return replace(run, handoff_artifact_id=event.artifact_id)
+            return changed(run, handoff_artifact_id=event.artifact_id)
         case _:
             return run
 
@@ -242,10 +243,10 @@ def _record_section(run: ResearchRun, event: ev.ArtifactRecorded, *, seq: int) -
         SECTION_ORDER.index(event.report_section_status) >= SECTION_ORDER.index(section.status),
         f"section '{section.key}' is {section.status} and does not go back to {event.report_section_status}",
     )
-    updated = replace(
+    updated = changed(
         section, status=event.report_section_status, artifact_id=event.artifact_id, updated_seq=seq
     )
-    return replace(run, sections=tuple(updated if s.key == section.key else s for s in run.sections))
+    return changed(run, sections=tuple(updated if s.key == section.key else s for s in run.sections))
 
 
 def _record_source(run: ResearchRun, event: ev.SourceRecorded) -> ResearchRun:
@@ -259,7 +260,7 @@ def _record_source(run: ResearchRun, event: ev.SourceRecorded) -> ResearchRun:
     by_url = run.source_by_url
     if event.url and event.url not in by_url:
         by_url = by_url.insert(event.url, event.source_id)
-    return replace(
+    return changed(
         run,
         sources=run.sources.insert(event.source_id, event),
         source_by_url=run.source_by_url.insert(event.url, event.source_id)
@@ -278,14 +279,14 @@ def _record_search(run: ResearchRun, event: ev.SearchRecorded) -> ResearchRun:
             lead = Lead(best=hit, query=event.query, order=len(leads), positions=(place,))
         else:
             better = rank < min(place.rank for place in known.positions)
-            lead = replace(
+            lead = changed(
                 known,
                 best=hit if better else known.best,
                 query=event.query if better else known.query,
                 positions=(*known.positions, place)[:POSITIONS_KEPT],
             )
         leads = leads.insert(hit.locator, lead)
-    return replace(run, searches=run.searches.push_front(event), leads=leads)
+    return changed(run, searches=run.searches.push_front(event), leads=leads)
 
 
 def _update_checklist(run: ResearchRun, event: ev.ChecklistUpdated, *, seq: int) -> ResearchRun:
@@ -302,10 +303,10 @@ def _update_checklist(run: ResearchRun, event: ev.ChecklistUpdated, *, seq: int)
     )
     needs_reason = event.status in ("blocked", "skipped")
     _require(needs_reason == bool(event.blocked_reason), f"status {event.status} and its reason do not match")
-    return replace(
+    return changed(
         run,
         checklist=tuple(
-            replace(i, update=event, updated_seq=seq) if i.item_id == event.item_id else i
+            changed(i, update=event, updated_seq=seq) if i.item_id == event.item_id else i
             for i in run.checklist
         ),
     )
@@ -319,7 +320,7 @@ def _record_checkpoint(run: ResearchRun, event: ev.CheckpointRecorded) -> Resear
         f"stage {event.stage} is before stage {run.stage}",
     )
     _require_artifacts(run, event.artifact_ids)
-    return replace(
+    return changed(
         run,
         round=event.round,
         stage=event.stage,
@@ -339,7 +340,7 @@ def _complete(run: ResearchRun, event: ev.ResearchCompleted) -> ResearchRun:
     for role, key in (("report", event.report_artifact_id), ("handoff", event.handoff_artifact_id)):
         artifact = run.artifacts.get(key)
         _require(artifact is not None and artifact.role == role, f"'{key}' is no {role} of this run")
-    return replace(
+    return changed(
         run,
         stage="completed",
         status="completed",

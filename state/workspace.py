@@ -7,12 +7,13 @@ neither a decision nor a damaged ledger can produce a state that the rules do no
 from __future__ import annotations  # the persistent maps are generic for type checkers only
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import assert_never
 
 from rpds import HashTrieMap, HashTrieSet
 
 from researchdesk.state import events as ev
+from researchdesk.state.copying import changed
 from researchdesk.state.run import ResearchRun, evolve_run, start_run
 
 
@@ -126,21 +127,21 @@ def _apply(workspace: Workspace, event: ev.Event, *, seq: int) -> Workspace:
     match event:
         case ev.SessionOpened():
             _require(workspace.session is None, "the session is opened already")
-            return replace(workspace, seq=seq, session=event)
+            return changed(workspace, seq=seq, session=event)
         case ev.RunConfigured():
-            return replace(workspace, seq=seq, config=event)
+            return changed(workspace, seq=seq, config=event)
         case ev.ResearchStarted():
             _require(workspace.run is None, "the research is started already")
-            return replace(workspace, seq=seq, run=start_run(event, seq=seq))
+            return changed(workspace, seq=seq, run=start_run(event, seq=seq))
         case ev.ModelCalled() | ev.ModelAnswered() | ev.ModelFailed():
             return _apply_model(workspace, event, seq=seq)
         case ev.CallRecorded():
             return _close_call(workspace, event, seq=seq)
         case ev.ArtifactPurged():
-            return replace(workspace, seq=seq, purged=workspace.purged.update(event.hashes))
+            return changed(workspace, seq=seq, purged=workspace.purged.update(event.hashes))
         case ev.HandoffDrafted():
             _require(workspace.draft is None, "the draft is written already")
-            return replace(workspace, seq=seq, draft=event)
+            return changed(workspace, seq=seq, draft=event)
         case (
             ev.ArtifactRecorded()
             | ev.SourceRecorded()
@@ -159,14 +160,14 @@ def _apply(workspace: Workspace, event: ev.Event, *, seq: int) -> Workspace:
                 run = evolve_run(workspace.run, event, seq=seq)
             except ValueError as problem:
                 raise IllegalTransition(str(problem)) from None
-            after = replace(workspace, seq=seq, run=run)
+            after = changed(workspace, seq=seq, run=run)
             return _afresh(after) if isinstance(event, ev.ResearchResumed) else after
     assert_never(event)
 
 
 def _afresh(workspace: Workspace) -> Workspace:
     """Whoever takes up a run again gets every try: what a breaker counted begins anew."""
-    return replace(
+    return changed(
         workspace,
         failures_in_row=0,
         last_failure=None,
@@ -185,7 +186,7 @@ def _apply_model(
                 event.ordinal == workspace.called + 1, f"request {event.ordinal} follows {workspace.called}"
             )
             _require(workspace.open_turn is None, "the last turn is still open")
-            return replace(
+            return changed(
                 workspace,
                 seq=seq,
                 usage=_spend(workspace, workspace.pending_request),
@@ -196,7 +197,7 @@ def _apply_model(
         case ev.ModelAnswered():
             return _apply_answer(workspace, event, seq=seq)
         case ev.ModelFailed():
-            return replace(
+            return changed(
                 workspace,
                 seq=seq,
                 usage=_spend(workspace, workspace.pending_request),
@@ -215,7 +216,7 @@ def _apply_answer(workspace: Workspace, event: ev.ModelAnswered, *, seq: int) ->
     ids = [call.id for call in event.calls]
     _require(len(set(ids)) == len(ids), "two calls of the answer share an id")
     turn = OpenTurn(turn_id=event.turn_id, calls=event.calls, waiting=frozenset(ids)) if ids else None
-    return replace(
+    return changed(
         workspace,
         seq=seq,
         answered=event.ordinal,
@@ -253,7 +254,7 @@ def _close_call(workspace: Workspace, event: ev.CallRecorded, *, seq: int) -> Wo
             event.tool_call_id in turn.waiting, f"call '{event.tool_call_id}' does not wait for a record"
         )
         waiting = turn.waiting - {event.tool_call_id}
-        turn = replace(turn, waiting=waiting) if waiting else None
+        turn = changed(turn, waiting=waiting) if waiting else None
     seen = CallSeen(
         turn_id=event.turn_id,
         tool_call_id=event.tool_call_id,
@@ -272,7 +273,7 @@ def _close_call(workspace: Workspace, event: ev.CallRecorded, *, seq: int) -> Wo
     counts = workspace.call_counts
     if event.turn_id:
         counts = counts.insert(event.input_digest, (counts.get(event.input_digest) or 0) + 1)
-    return replace(
+    return changed(
         workspace,
         seq=seq,
         open_turn=turn,

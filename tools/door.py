@@ -8,7 +8,7 @@ a call returns what was recorded; a refused call leaves its record and nothing e
 import contextlib
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from string import ascii_lowercase
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from researchdesk.state import events as ev
-from researchdesk.state.cleaning import clean_arguments, clean_text
+from researchdesk.state.cleaning import CleanedArguments, clean_arguments, clean_text
 from researchdesk.state.errors import Conflict, IntegrityError, NotFound, Refusal
 from researchdesk.state.ids import CallId, session_stream
 from researchdesk.state.names import clean_id
@@ -241,13 +241,12 @@ class Session:
         identity = CallId(session=self.id, turn=turn_id, call=clean_id(tool_call_id, "tool_call_id"))
         name = redact(clean_text(name).text).text[:NAME_CHARS]
         try:
-            cleaned = clean_arguments(dict(arguments)).value
+            cleaned = clean_arguments(dict(arguments))
         except Refusal as unreadable:
             digest = input_digest(name, {"unreadable": unreadable.text})
             return _Call(
                 id=identity, name=name, digest=digest, arguments={}, redactions=0, refusal=unreadable
             )
-        assert isinstance(cleaned, dict)
         plain, redactions = redacted_arguments(cleaned)
         spec = self.specs.get(name)
         if spec is None:
@@ -443,9 +442,10 @@ def new_boundary() -> str:
     return secrets.token_bytes(BOUNDARY_LETTERS).translate(_LETTERS).decode()
 
 
-def redacted_arguments(arguments: dict[str, Any]) -> tuple[dict[str, Any], int]:
+def redacted_arguments(cleaned: CleanedArguments) -> tuple[dict[str, Any], int]:
     """The arguments without secrets, and how many were taken out."""
-    if is_plain("\n".join(_texts(arguments))):
+    arguments: dict[str, Any] = cleaned.value
+    if is_plain(cleaned.text):
         return arguments, 0
     count = 0
 
@@ -462,15 +462,6 @@ def redacted_arguments(arguments: dict[str, Any]) -> tuple[dict[str, Any], int]:
         return value
 
     return {clean(key): clean(value) for key, value in arguments.items()}, count
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """Every text in a JSON value, the names in its objects too."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list | dict):
-        for item in (*value, *value.values()) if isinstance(value, dict) else value:
-            yield from _texts(item)
 
 
 def _forbidden(spec: ToolSpec, workspace: Workspace) -> Refusal | None:

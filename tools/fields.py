@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 from pydantic import AfterValidator
-from researchdesk.state.names import clean_id
 
 from researchdesk.state.errors import Refusal
 from researchdesk.state.limits import (
@@ -20,13 +19,14 @@ from researchdesk.state.limits import (
     REFERENCES,
     STEP_CHARS,
 )
+from researchdesk.state.names import clean_id
 
 
 def at_most(limit: int) -> Callable[[str], str]:
     """A check that a text, in NFC and without outer white space, has at most ``limit`` characters."""
 
     def check(value: str) -> str:
-        text = unicodedata.normalize("NFC", value).strip()
+        text = (value if value.isascii() else unicodedata.normalize("NFC", value)).strip()
         if len(text) > limit:
             raise ValueError(f"it has {len(text):,} characters, the limit is {limit:,}")
         return text

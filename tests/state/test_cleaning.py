@@ -28,6 +28,15 @@ def nested(depth: int) -> object:
     return value
 
 
+def strings_of(value: object) -> list[str]:
+    """Every string of a JSON value, names too."""
+    if isinstance(value, dict):
+        return [*value, *(text for item in value.values() for text in strings_of(item))]
+    if isinstance(value, list):
+        return [text for item in value for text in strings_of(item)]
+    return [value] if isinstance(value, str) else []
+
+
 def test_unstorable_characters_are_replaced_and_counted() -> None:
     cleaned = clean_text("a\x00b\ud800c\x1b[0m\td\r\ne\x7f")
     assert cleaned.text == "a\ufffdb\ufffdc\ufffd[0m\td\r\ne\x7f"
@@ -46,6 +55,20 @@ def test_good_arguments_come_back_equal_and_are_not_shared(value: object) -> Non
     assert (cleaned.value, cleaned.replaced) == (value, 0)
     assert json.dumps(cleaned.value) == json.dumps(value)
     assert not isinstance(value, dict | list) or cleaned.value is not value
+
+
+@given(JSON)
+def test_the_text_of_arguments_holds_every_string_and_name(value: object) -> None:
+    text = "\n" + clean_arguments({"top": value, "odd": 0.5}).text + "\n"
+    assert all(f"\n{part}\n" in text for part in strings_of(value))
+    assert all(f"\n{part}\n" in "\n" + clean_arguments(value).text + "\n" for part in strings_of(value))
+
+
+def test_many_small_values_are_counted_too() -> None:
+    many = [[[[7] * 256] * 256] * 256] * 256
+    with pytest.raises(Refusal, match="more than 1,048,576 bytes of JSON"):
+        clean_arguments({"a": many})
+    assert clean_arguments([[1] * 256] * 100).value == [[1] * 256] * 100
 
 
 @pytest.mark.parametrize(
