@@ -26,6 +26,44 @@ CallStatus = Literal["success", "pending", "error"]
 Profile = Literal["explore", "desk"]
 Capability = Literal["read", "record", "create", "write"]
 
+QuestionKind = Literal["objective", "question", "hypothesis"]
+QuestionStatus = Literal["pending", "in_progress", "blocked", "resolved", "unresolvable", "pruned"]
+Trigger = Literal[
+    "created",
+    "selected",
+    "dependency_blocked",
+    "dependency_unblocked",
+    "dependency_added",
+    "resolved",
+    "attempts_exhausted",
+    "reopened",
+    "pruned",
+    "reprioritized",
+]
+Actor = Literal["agent", "code", "user"]
+AttemptKind = Literal["search", "challenge", "fetch"]
+ClaimKind = Literal["fact", "figure", "quote", "inference"]
+ClaimStatus = Literal["UNVERIFIED", "VERIFIED", "REFUTED", "RETRACTED"]
+Stance = Literal["supports", "refutes", "mentions"]
+ContradictionStatus = Literal["open", "explained"]
+TargetKind = Literal["claim", "question_answer", "conclusion"]
+Strategy = Literal[
+    "direct_negation",
+    "counterexample",
+    "alternative_explanation",
+    "boundary_condition",
+    "primary_source",
+    "newer_evidence",
+    "method_critique",
+]
+ChallengeStatus = Literal["open", "closed"]
+Outcome = Literal["survived", "weakened", "refuted", "inconclusive"]
+Cause = Literal["evidence", "infrastructure"]
+NotesReason = Literal["notes_append", "notes_update", "notes_scratch", "consolidation", "restore"]
+NotesSection = Literal[
+    "Verified", "Unverified", "Contradictions", "Datapoints", "Sources", "Assumptions & gaps", "Scratch"
+]
+
 STAGES: tuple[Stage, ...] = get_args(Stage)
 SETTLED: frozenset[ChecklistStatus] = frozenset({"completed", "skipped"})
 RESEARCH_LABEL = "mode:deep_research"
