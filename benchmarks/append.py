@@ -18,7 +18,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from researchdesk.stores.replay import Projection, replay
+from researchdesk.stores.replay import Projection, follow
 from researchdesk.stores.sqlite.connection import Connection, connect, dbapi
 from researchdesk.stores.sqlite.ledger import _INSERT_EVENT, SqliteLedger, _event_values
 from researchdesk.tools.door import Session
@@ -261,7 +261,7 @@ def cold_fold(home: Path) -> tuple[int, float]:
         for _ in range(5):
             began = time.thread_time_ns()
             stored = desk.ledger.read("session:s")
-            replay(Projection(), stored)
+            follow(Projection(), stored)
             times.append((time.thread_time_ns() - began) / 1e6)
     return len(stored), statistics.median(times)
 

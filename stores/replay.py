@@ -33,6 +33,24 @@ def replay(projection: Projection, stored: Iterable[StoredEvent]) -> Projection:
     return projection
 
 
+def follow(projection: Projection, stored: Iterable[StoredEvent]) -> Projection:
+    """As `replay`, without deriving rows: the digest over them is left empty and has to come from the head record."""
+    workspace, count, last_hash, ts = (
+        projection.workspace,
+        projection.head.count,
+        projection.head.hash,
+        projection.last_ts,
+    )
+    for item in stored:
+        check_link(item, after_seq=count, after_hash=last_hash)
+        try:
+            workspace = evolve(workspace, item.event())
+        except IllegalTransition as problem:
+            raise item.corrupt(f"'{item.type}' cannot follow: {problem}") from None
+        count, last_hash, ts = item.seq, item.hash, item.ts
+    return Projection(workspace=workspace, head=Head(count=count, hash=last_hash, rows_digest=""), last_ts=ts)
+
+
 def replay_with_rows(projection: Projection, item: StoredEvent) -> tuple[Projection, tuple[RowChange, ...]]:
     """One stored event further, with the rows that it implies; errors as `replay`."""
     check_link(item, after_seq=projection.head.count, after_hash=projection.head.hash)

@@ -4,13 +4,13 @@ import contextlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from researchdesk.state.errors import LedgerCorrupt, NotFound
 from researchdesk.state.ids import CallId, session_stream
 from researchdesk.stores.ledger import Ledger
-from researchdesk.stores.replay import Projection, replay
+from researchdesk.stores.replay import Projection, follow
 
 CACHED_SESSIONS = 32
 
@@ -63,8 +63,11 @@ class Records:
                     f"stream '{stream}' does not end as its head record says (event {head.count}): events were "
                     "cut off, added or replaced"
                 )
-            known = replay(known, news)
+            known = follow(known, news)
             head = self.ledger.head(stream)  # others may have appended while this was folded
+        if known is not cached:
+            # Whether the rows are those of the events is `verify`'s to find; their digest is only carried on here.
+            known = replace(known, head=head)
         self.remember(session_id, known)
         return known
 

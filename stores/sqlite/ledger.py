@@ -292,19 +292,20 @@ class SqliteLedger:
 
 
 def _stored(row: tuple[Any, ...]) -> StoredEvent:
-    names = (
-        "stream",
-        "seq",
-        "event_id",
-        "type",
-        "schema_version",
-        "ts",
-        "refs",
-        "payload",
-        "prev_hash",
-        "hash",
+    stream, seq, event_id, kind, version, ts, refs, payload, prev_hash, own_hash, global_seq = row
+    return StoredEvent(
+        stream=stream,
+        seq=seq,
+        event_id=event_id,
+        type=kind,
+        schema_version=version,
+        ts=ts,
+        refs=refs,
+        payload=payload,
+        prev_hash=prev_hash,
+        hash=own_hash,
+        global_seq=global_seq,
     )
-    return StoredEvent(**dict(zip(names, row, strict=False)), global_seq=row[-1])
 
 
 def _event_values(e: StoredEvent) -> tuple[object, ...]:
