@@ -10,6 +10,7 @@ import typer
 from researchdesk.graph.cli_options import HomeOption, JsonOption, SessionArgument, existing_desk, opened_desk
 from researchdesk.graph.console import note, result, result_json
 from researchdesk.graph.exits import Exit
+from researchdesk.state.names import safe_file_name
 
 
 def handoff(session: SessionArgument = "", home: HomeOption = "", json: JsonOption = False) -> None:
@@ -112,7 +113,11 @@ def purge(
     home: HomeOption = "",
     json: JsonOption = False,
 ) -> None:
-    """Remove archived bodies for good; their hashes stay as a tombstone."""
+    """Remove archived bodies and written texts for good; their hashes stay as a tombstone.
+
+    The rendered report in the home folder goes too. What events themselves hold stays, since they never change:
+    names, summaries, found snippets and short quotations.
+    """
     from researchdesk.state.errors import UsageError
 
     if not actor.startswith("human:") or not actor[6:].strip() or not reason.strip():
@@ -123,6 +128,7 @@ def purge(
         if not yes:
             _confirm(f"Remove the bodies of {what} in session {session} for good?")
         removed = desk.purge(session, artifact, actor=actor, reason=reason.strip())
+        (desk.home / "reports" / safe_file_name(session, suffix=".md")).unlink(missing_ok=True)
     if json:
         result_json({"session_id": session, "removed": removed})
     else:

@@ -3,7 +3,7 @@
 import os
 import shlex
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from researchdesk.graph.plain import one_line
 from researchdesk.graph.progress import IndexProgress, RunProgress, StoppedEarly
 from researchdesk.graph.rendering import render_report
 from researchdesk.graph.report import read_report
-from researchdesk.graph.runner import RunResult, run_research
+from researchdesk.graph.runner import RunResult, begin_research, run_research, whole_paths
 from researchdesk.graph.stopping import stoppable
 from researchdesk.graph.words import model_text, outcome, outcome_text
 from researchdesk.state.errors import NotFound
@@ -66,7 +66,8 @@ def drive(desk: Desk, session_id: str, options: RunOptions, *, objective: str, j
         try:
             ended = _research(desk, session_id, options, objective, out)
         except StoppedEarly:
-            note("stopped before the research began; nothing is recorded yet")
+            note("stopped while the documents were read")
+            note(f"resume  {_resume_command(desk, session_id)}")
             out.line({"type": "result", "session_id": session_id, "status": "stopped", "exit_code": 3})
             return Exit.UNFINISHED
         except Exception as problem:
@@ -76,12 +77,14 @@ def drive(desk: Desk, session_id: str, options: RunOptions, *, objective: str, j
 
 def _research(desk: Desk, session_id: str, options: RunOptions, objective: str, out: _Output) -> RunResult:
     clean_id(session_id, "session id")
-    resolve_model(options.model)
+    model = resolve_model(options.model)
+    options = replace(options, corpus=whole_paths(options.corpus))
     index = IndexProgress(stop=lambda: out.control.drain_requested)
     sources = Sources()
     if not _is_completed(desk, session_id):
         sources = desk.corpus_sources(options.corpus, origin_by=options.origin_by, progress=index.update)
-    # What a person can get wrong is told by now; from here on there is a session to name.
+        # What a person can get wrong is told by now; from here on there is a run that can be resumed.
+        begin_research(desk, session_id, options, objective=objective, model=model)
     out.text(session_id)
     report = _refreshed(sources, index)
     _announce(desk, session_id, options, report)
@@ -102,7 +105,7 @@ def _research(desk: Desk, session_id: str, options: RunOptions, objective: str, 
         progress.on_event(event)
 
     with progress:
-        ended = run_research(
+        return run_research(
             desk,
             objective,
             corpus=options.corpus,
@@ -118,9 +121,6 @@ def _research(desk: Desk, session_id: str, options: RunOptions, objective: str, 
             on_event=on_event,
             control=out.control,
         )
-    if desk.existing(session_id).run is None:
-        raise StoppedEarly
-    return ended
 
 
 def _is_completed(desk: Desk, session_id: str) -> bool:
@@ -155,7 +155,7 @@ def _announce(desk: Desk, session_id: str, options: RunOptions, report: CorpusRe
         if not report.files:
             note("        nothing here can be read: without evidence the run will end blocked")
     limits = LIMITS[options.scope]
-    steps = min(options.max_steps or limits.step_cap, limits.step_cap)
+    steps = options.max_steps or limits.step_cap
     note(f"scope   {options.scope}, template {options.template}: at most {steps} model requests")
     if options.model != OFFLINE:
         tokens = options.budget_tokens or steps * (limits.prompt_cap + 4_000)

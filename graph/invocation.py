@@ -95,7 +95,8 @@ def make_driver(session: Session, model: BaseChatModel, options: RunOptions) -> 
     budget = Budget(
         max_steps=options.max_steps, tokens=options.budget_tokens, wall_seconds=options.wall_seconds
     )
-    return Driver(session=session, model=model, options=options, budget=budget)
+    shown = session.workspace.seq
+    return Driver(session=session, model=model, options=options, budget=budget, shown_seq=shown)
 
 
 @contextlib.contextmanager

@@ -135,7 +135,6 @@ def open_run(state: ResearchState, config: RunnableConfig) -> ResearchState:
     driver = driver_of(config)
     writer = get_stream_writer()
     driver.emit = writer
-    driver.shown_seq = driver.session.workspace.seq
     with _showing(driver, config):
         begin_run(driver, state.get("objective", ""))
     return {"session_id": driver.session.id, "stage": driver.run.stage}

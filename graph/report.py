@@ -241,7 +241,7 @@ def _reference(
         number=numbers.get(source.source_id, 0),
         source_id=source.source_id,
         artifact_id=source.artifact_id,
-        title=source.title or "",
+        title=source.title or file_name(source.url or artifact.locator),
         locator=source.url or artifact.locator,
         publisher=source.origin,
         domain=source.domain,
@@ -253,6 +253,11 @@ def _reference(
         supplied=receipt is None,
         purged=artifact.content_hash in workspace.purged,
     )
+
+
+def file_name(locator: str) -> str:
+    """The last part of a locator: what a document without a title is called."""
+    return locator.partition("?")[0].rstrip("/:").rpartition("/")[2].removeprefix("file:")
 
 
 def _quotes(run: ResearchRun, read: Read) -> Iterable[Quote]:

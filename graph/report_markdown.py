@@ -59,8 +59,9 @@ def _counts(report: Report) -> str:
 
 
 def _gaps(report: Report) -> Iterator[str]:
-    yield "## What was not found, and other gaps"
-    yield _bullets(markdown_text(gap) for gap in report.gaps) or "The program's own checks found none."
+    if report.gaps:
+        yield "## Gaps that the program found"
+        yield _bullets(markdown_text(gap) for gap in report.gaps)
 
 
 def _references(report: Report) -> Iterator[str]:

@@ -18,6 +18,7 @@ from researchdesk.graph.checkpoints import open_checkpointer
 from researchdesk.graph.driver import DRIVER_KEY, Driver, StreamEvent
 from researchdesk.graph.invocation import blocking_on_errors, make_driver
 from researchdesk.graph.models import model_name, resolve_model
+from researchdesk.graph.nodes import begin_run
 from researchdesk.graph.options import RunOptions
 from researchdesk.graph.research import ResearchGraph, create_research_graph
 from researchdesk.state import events as ev
@@ -76,7 +77,7 @@ def run_research(
         Unavailable: the model or the store cannot be had.
     """
     options = RunOptions(
-        corpus=tuple(str(Path(path).expanduser().resolve()) for path in corpus),
+        corpus=whole_paths(corpus),
         origin_by=origin_by,
         model=model_name(model),
         scope=scope,
@@ -118,9 +119,7 @@ def resume_research(
         raise UsageError(f"session '{session.id}' holds no research; start one with `researchdesk run`")
     before = workspace.config or ev.RunConfigured()
     options = RunOptions(
-        corpus=before.corpus
-        if corpus is None
-        else tuple(str(Path(p).expanduser().resolve()) for p in corpus),
+        corpus=before.corpus if corpus is None else whole_paths(corpus),
         origin_by=origin_by or before.origin_by,  # type: ignore[arg-type]
         model=before.model if model is None else model_name(model),
         scope=workspace.run.scope_level,
@@ -136,6 +135,25 @@ def resume_research(
         options.corpus, origin_by=options.origin_by, progress=on_index
     )
     return _drive(desk, session, chosen, options, objective="", on_event=on_event, control=control)
+
+
+def begin_research(
+    desk: Desk, session_id: str, options: RunOptions, *, objective: str, model: BaseChatModel
+) -> None:
+    """Record that a run begins (or is taken up) and with which options; from here on it can be resumed.
+
+    Raises:
+        UsageError: an objective that cannot be taken, or a session with another question.
+        SessionBusy: another process drives the session.
+    """
+    session = desk.session(session_id)
+    with desk.driving(session):
+        begin_run(make_driver(session, model, options), objective)
+
+
+def whole_paths(corpus: Sequence[str | Path]) -> tuple[str, ...]:
+    """The paths as they are recorded: absolute, so that a resume from another folder finds them."""
+    return tuple(str(Path(path).expanduser().resolve()) for path in corpus)
 
 
 async def arun_research(desk: Desk, objective: str, **options: Any) -> RunResult:
@@ -170,6 +188,7 @@ def _drive(
         checkpointer.delete_thread(session.id)
         graph = _graph(desk, options, checkpointer)
         driver = make_driver(session, model, options)
+        begin_run(driver, objective)
         drained = False
         with blocking_on_errors(driver):
             try:
@@ -178,6 +197,8 @@ def _drive(
                         on_event(event)
             except GraphDrained:
                 drained = True
+        if session.run is not None and session.run.stage == "completed":
+            checkpointer.delete_thread(session.id)
         return _result(session, drained=drained)
 
 

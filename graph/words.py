@@ -68,9 +68,9 @@ def _about(event: ev.Event) -> str:
             section = f" {event.report_section_key} {event.report_section_status}"
             return f"{event.artifact_id} {event.role}{section.rstrip()}: {event.name}"
         case ev.SourceRecorded():
-            return f"{event.source_id} {event.title or 'Untitled'} ({event.url or event.artifact_id})"
+            return f"{event.source_id} {event.title or 'untitled'} ({event.url or event.artifact_id})"
         case ev.SearchRecorded():
-            return f"“{event.query}”: {len(event.hits)} of {event.total} hits"
+            return f"“{event.query}”: {len(event.documents)} of {event.total} documents"
         case ev.ChecklistUpdated():
             return f"{event.item_id} {event.status} {event.blocked_reason}"
         case ev.StepRecorded():

@@ -337,6 +337,8 @@ def open_desk(home: str | Path | None = None, *, clock: Callable[[], str] = utc_
     folder = Path(home) if home is not None else default_home()
     try:
         (folder / "locks").mkdir(parents=True, exist_ok=True)
+        if not (ignore := folder / ".gitignore").exists():
+            ignore.write_text("*\n")  # a desk inside a repository is nobody's change to commit
     except OSError as problem:
         raise Unavailable(f"cannot make the home folder {folder}: {problem.strerror}") from None
     return Desk(folder, SqliteLedger(folder / "ledger.sqlite"), clock=clock)

@@ -42,7 +42,15 @@ _HOMES = {
     "graph.runner": ("RunResult", "aresume_research", "arun_research", "resume_research", "run_research"),
     "graph.tools": ("create_research_tools",),
     "state.errors": (
-        *("Conflict", "IntegrityError", "LeaseLost", "LedgerCorrupt", "NotFound", "Refusal", "ResearchdeskError"),
+        *(
+            "Conflict",
+            "IntegrityError",
+            "LeaseLost",
+            "LedgerCorrupt",
+            "NotFound",
+            "Refusal",
+            "ResearchdeskError",
+        ),
         *("SessionBusy", "Unavailable", "UsageError"),
     ),
     "state.templates": ("Template", "register_template"),

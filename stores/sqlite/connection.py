@@ -59,6 +59,7 @@ def connect(path: Path, *, synchronous: str = "FULL") -> Connection:
         expected = {
             "foreign_keys": 1,
             "trusted_schema": 0,
+            "secure_delete": 1,
             "recursive_triggers": 1,
             "busy_timeout": BUSY_MS,
             "journal_mode": journal_mode(),
@@ -66,6 +67,7 @@ def connect(path: Path, *, synchronous: str = "FULL") -> Connection:
         }
         connection.execute("PRAGMA foreign_keys=ON")
         connection.execute("PRAGMA trusted_schema=OFF")
+        connection.execute("PRAGMA secure_delete=ON")  # what is purged is overwritten, not only unlinked
         # Without it, INSERT OR REPLACE would remove rows behind the back of their guards.
         connection.execute("PRAGMA recursive_triggers=ON")
         connection.execute(f"PRAGMA busy_timeout={BUSY_MS}")

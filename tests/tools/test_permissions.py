@@ -81,7 +81,7 @@ def test_research_writes_nothing_outside_its_home_folder(tmp_path: Path) -> None
         research.ok("archive_source", locator=found)
         research.save("evidence_note", "It prints [s_001].")
     assert [path.name for path in tmp_path.rglob("*") if "home" not in path.parts] == ["project", "main.py"]
-    kept = {path.name.split(".")[0] for path in (tmp_path / "home").iterdir()}
+    kept = {path.name.split(".")[0] for path in (tmp_path / "home").iterdir() if path.name != ".gitignore"}
     assert kept == {"index", "ledger", "locks"}
 
 

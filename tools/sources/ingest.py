@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
+from researchdesk.state.redaction import redact
 from researchdesk.tools.sources.extract import extract
 from researchdesk.tools.sources.extracted import Extracted
 from researchdesk.tools.sources.files import CorpusRoot, FileStamp, FoundFile
@@ -86,7 +87,8 @@ def _document(path: str, raw: bytes, stamp: FileStamp, before: KnownFile | None)
     if before is not None and before.sha256 == file.sha256:
         return _Document(file=replace(before, stamp=stamp))
     try:
-        extracted = extract(raw, name=path)
+        # As it would be archived: no secret rests in the index, and places fit the archived text.
+        extracted = _without_secrets(extract(raw, name=path))
     except FetchRefused as refusal:
         return _Document(file=replace(file, left_out=_reason(refusal, path)))
     if not extracted.readable:
@@ -98,6 +100,11 @@ def _document(path: str, raw: bytes, stamp: FileStamp, before: KnownFile | None)
         stated_origin=stated_origin(extracted.text, media_type=extracted.media_type),
     )
     return _Document(file=described, passages=tuple(_passages(extracted)))
+
+
+def _without_secrets(extracted: Extracted) -> Extracted:
+    title = redact(extracted.title).text if extracted.title else extracted.title
+    return replace(extracted, text=redact(extracted.text).text, title=title)
 
 
 def _reason(refusal: FetchRefused, path: str) -> str:

@@ -361,14 +361,19 @@ def large(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_signal_while_documents_are_read_ends_before_the_research(large: Path, tmp_path: Path) -> None:
+def test_a_run_that_ends_while_documents_are_read_can_be_resumed(large: Path, tmp_path: Path) -> None:
     home = tmp_path / "home"
-    run = started("run", QUESTION, "--corpus", large, "--home", home)
-    assert run.stdout is not None and run.stdout.readline() == "r1\n"
-    run.send_signal(signal.SIGTERM)
-    _, said = run.communicate(timeout=60)
-    assert run.returncode == 3, said
-    assert "stopped before the research began; nothing is recorded yet" in said
+    for ending, code in ((signal.SIGTERM, 3), (signal.SIGKILL, -signal.SIGKILL)):
+        run = started("run", QUESTION, "--corpus", large, "--home", home, "--session", ending.name)
+        assert run.stdout is not None and run.stdout.readline() == f"{ending.name}\n"
+        run.send_signal(ending)
+        _, said = run.communicate(timeout=60)
+        assert run.returncode == code, said
+        if ending is signal.SIGTERM:
+            assert "stopped while the documents were read" in said
+            assert f"resume  researchdesk resume {ending.name} --home {home}" in said
+        status = json.loads(call("status", ending.name, "--home", home, "--json").stdout)
+        assert (status["objective"], status["status"]) == (QUESTION, "active")
 
 
 def test_a_first_signal_stops_cleanly_and_resume_goes_on(corpus: Path, tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def test_no_section_runs_on_into_what_follows_it(desk: Desk) -> None:
         "Findings",
         "Disagreements and gaps",
         "Recommendations",
-        "What was not found, and other gaps",
+        "Gaps that the program found",
         "References",
         "Read, but not cited",
         "Decisions",

@@ -12,6 +12,7 @@ import pytest
 
 import researchdesk
 from researchdesk.state.errors import UsageError
+from researchdesk.state.redaction import redact
 from researchdesk.tools.sources.corpus import Corpus
 from researchdesk.tools.sources.ports import Fetcher, FetchRefused, SearchFailed, SearchProvider
 
@@ -339,6 +340,7 @@ def test_a_damaged_or_foreign_index_is_built_anew(docs: Path, tmp_path: Path, da
 ELSEWHERE = """
 import sys
 from pathlib import Path
+from researchdesk.state.redaction import redact
 from researchdesk.tools.sources.corpus import Corpus
 one = Corpus([sys.argv[1]], index_path=Path(sys.argv[2]))
 for _ in range(3):
@@ -388,3 +390,18 @@ def test_a_real_corpus_answers(data_dir: Path, tmp_path: Path) -> None:
     hits = one.search("minimum password length", limit=20).hits
     assert {hit.origin for hit in hits} == {"nist.gov", "owasp.org"}
     assert len({hit.locator for hit in hits}) == 20
+
+
+def test_no_secret_rests_in_the_index_and_places_fit_the_archived_text(tmp_path: Path) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    token = "ghp_" + "a1B2c3D4e5F6" * 3
+    (folder / "notes.md").write_text(
+        f"# Keys\n\nThe key is {token} today.\n\n## Length\n\nTwelve characters.\n"
+    )
+    one = corpus(folder, home=tmp_path)
+    (hit,) = one.search("twelve characters", limit=1).hits[:1]
+    archived = redact(one.fetch(hit.locator).text).text
+    assert archived[hit.start :].startswith(hit.snippet)
+    one.close()
+    assert not [path for path in tmp_path.glob("index.sqlite*") if token.encode() in path.read_bytes()]
