@@ -77,8 +77,54 @@ def _about(event: ev.Event) -> str:
             return f"step {event.step} {event.kind} {event.status}: {event.summary}"
         case ev.CheckpointRecorded():
             return f"round {event.round}, {STAGE_WORDS[event.stage]}, {event.status}: {event.summary}"
-        case _:
+        case (
+            ev.ResearchStopped()
+            | ev.ResearchBlocked()
+            | ev.ResearchResumed()
+            | ev.ResearchCompleted()
+            | ev.ArtifactPurged()
+            | ev.ModelCalled()
+            | ev.ModelAnswered()
+            | ev.ModelFailed()
+            | ev.CallRecorded()
+            | ev.HandoffDrafted()
+        ):
             return _about_machinery(event)
+        case _:
+            return _about_investigation(event)
+
+
+def _about_investigation(event: ev.InvestigationEvent) -> str:
+    match event:
+        case ev.QuestionRecorded():
+            return f"{event.question.id} {event.question.status} ({event.transition.trigger}): {event.question.text}"
+        case ev.DependencyRecorded():
+            return f"{event.question_id} waits for {event.depends_on}"
+        case ev.AttemptRecorded():
+            return f"{event.attempt.question_id} {event.attempt.kind} “{event.attempt.query}”: {event.attempt.outcome}"
+        case ev.ClaimRecorded():
+            return f"{event.claim.id} {event.claim.status}: {event.claim.text}"
+        case ev.ClaimSourceRecorded():
+            return f"{event.link.source_id} {event.link.stance} {event.claim_id}: “{event.link.quote}”"
+        case ev.DatapointRecorded():
+            return f"{event.datapoint.id} {event.datapoint.label}: {event.datapoint.value} {event.datapoint.unit}"
+        case ev.ContradictionRecorded():
+            record = event.contradiction
+            return f"{record.id} {record.claim_id} against {record.other_id}: {record.differs}"
+        case ev.AssumptionRecorded():
+            return f"{event.assumption.id}: {event.assumption.text}"
+        case ev.GapRecorded():
+            return f"{event.gap.id}: {event.gap.text}"
+        case ev.SourceNoted():
+            return f"{event.source_id}: {event.note}"
+        case ev.ScratchSet():
+            return f"{len(event.text)} characters"
+        case ev.ChallengeRecorded():
+            made = event.challenge
+            return f"{made.id} {made.outcome or made.status} on {made.target_id} by {made.strategy}: {made.negation}"
+        case ev.NotesVersionRecorded():
+            return event.reason
+    assert_never(event)
 
 
 def _about_machinery(

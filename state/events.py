@@ -9,12 +9,16 @@ from typing import Literal
 from pydantic import ConfigDict, TypeAdapter
 from pydantic.dataclasses import dataclass
 
+from researchdesk.state.challenges import Challenge
+from researchdesk.state.claims import Assumption, Claim, Contradiction, Datapoint, Gap, Link
 from researchdesk.state.limits import Limits
+from researchdesk.state.questions import Attempt, Question, Transition
 from researchdesk.state.templates import Template
 from researchdesk.state.vocabulary import (
     ArtifactRole,
     CallStatus,
     ChecklistStatus,
+    NotesReason,
     Profile,
     Provenance,
     RefKind,
@@ -72,6 +76,8 @@ class ResearchStarted:
     scope_level: ScopeLevel
     template: Template
     limits: Limits
+    notes_id: str = ""
+    """Names the file that the notes are worked on in; 32 hex digits, empty for a run without one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
@@ -150,6 +156,10 @@ class SourceRecorded:
     title: str | None
     receipt: Receipt | None
     """None for a source that was supplied instead of fetched."""
+    signature: str = ""
+    """Of its text, by `state.independence.signature`; empty where the text is too short or was not signed."""
+    near_duplicates: tuple[str, ...] = ()
+    """Earlier sources with nearly the same text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
@@ -352,6 +362,102 @@ class CallRecorded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class QuestionRecorded:
+    """A question came up or changed: as it is now, and the transition that led there; the first is the objective."""
+
+    question: Question
+    transition: Transition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class DependencyRecorded:
+    """A question that is there already has to wait for another one too."""
+
+    question_id: str
+    depends_on: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class AttemptRecorded:
+    """Something was tried for a question, or an announced attempt ran."""
+
+    attempt: Attempt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class ClaimRecorded:
+    """A claim was noted or changed; its links have events of their own, so that here it has none."""
+
+    claim: Claim
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class ClaimSourceRecorded:
+    """A claim got a further link to a source."""
+
+    claim_id: str
+    link: Link
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class DatapointRecorded:
+    """A datapoint was noted or changed."""
+
+    datapoint: Datapoint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class ContradictionRecorded:
+    """A contradiction was noted or explained."""
+
+    contradiction: Contradiction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class AssumptionRecorded:
+    """An assumption was noted or changed."""
+
+    assumption: Assumption
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class GapRecorded:
+    """A gap was noted or changed."""
+
+    gap: Gap
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class SourceNoted:
+    """A source got another note."""
+
+    source_id: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class ScratchSet:
+    """The scratch text was replaced."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class ChallengeRecorded:
+    """A challenge was opened, searched or closed: as it is now."""
+
+    challenge: Challenge
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class NotesVersionRecorded:
+    """The notes changed; their text at this point is rendered from the state, ``text_hash`` is its address."""
+
+    reason: NotesReason
+    text_hash: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
 class HandoffDrafted:
     """A prompt was prepared for a new task; nobody has sent it."""
 
@@ -359,6 +465,22 @@ class HandoffDrafted:
     from_session: str
     prompt: str
 
+
+InvestigationEvent = (
+    QuestionRecorded
+    | DependencyRecorded
+    | AttemptRecorded
+    | ClaimRecorded
+    | ClaimSourceRecorded
+    | DatapointRecorded
+    | ContradictionRecorded
+    | AssumptionRecorded
+    | GapRecorded
+    | SourceNoted
+    | ScratchSet
+    | ChallengeRecorded
+    | NotesVersionRecorded
+)
 
 Event = (
     SessionOpened
@@ -380,6 +502,7 @@ Event = (
     | ModelFailed
     | CallRecorded
     | HandoffDrafted
+    | InvestigationEvent
 )
 
 # The six names of the research contract keep their prefix; the others say what they are.
@@ -403,6 +526,19 @@ EVENT_TYPES: dict[str, type[Event]] = {
     "model_failed": ModelFailed,
     "call_recorded": CallRecorded,
     "handoff_drafted": HandoffDrafted,
+    "question_recorded": QuestionRecorded,
+    "dependency_recorded": DependencyRecorded,
+    "attempt_recorded": AttemptRecorded,
+    "claim_recorded": ClaimRecorded,
+    "claim_source_recorded": ClaimSourceRecorded,
+    "datapoint_recorded": DatapointRecorded,
+    "contradiction_recorded": ContradictionRecorded,
+    "assumption_recorded": AssumptionRecorded,
+    "gap_recorded": GapRecorded,
+    "source_noted": SourceNoted,
+    "scratch_set": ScratchSet,
+    "challenge_recorded": ChallengeRecorded,
+    "notes_version_recorded": NotesVersionRecorded,
 }
 EVENT_NAMES: dict[type[Event], str] = {kind: name for name, kind in EVENT_TYPES.items()}
 _ADAPTERS: dict[str, TypeAdapter[Event]] = {name: TypeAdapter(kind) for name, kind in EVENT_TYPES.items()}

@@ -103,6 +103,7 @@ class ResearchRun:
     template: Template
     limits: Limits
     created_seq: int
+    notes_id: str = ""
     stage: Stage = "knowledge_base"
     status: RunStatus = "active"
     round: int = 0
@@ -155,6 +156,7 @@ def start_run(event: ev.ResearchStarted, *, seq: int) -> ResearchRun:
         template=event.template,
         limits=event.limits,
         created_seq=seq,
+        notes_id=event.notes_id,
         checklist=tuple(
             ChecklistItem(item_id=p.key, title=p.title, updated_seq=seq) for p in event.template.checklist
         ),
@@ -263,9 +265,7 @@ def _record_source(run: ResearchRun, event: ev.SourceRecorded) -> ResearchRun:
     return changed(
         run,
         sources=run.sources.insert(event.source_id, event),
-        source_by_url=run.source_by_url.insert(event.url, event.source_id)
-        if event.url
-        else run.source_by_url,
+        source_by_url=by_url,
         source_by_artifact=run.source_by_artifact.insert(event.artifact_id, event.source_id),
     )
 

@@ -14,6 +14,8 @@ from rpds import HashTrieMap, HashTrieSet
 
 from researchdesk.state import events as ev
 from researchdesk.state.copying import changed
+from researchdesk.state.investigation import Investigation
+from researchdesk.state.investigation_fold import add_source, evolve_investigation
 from researchdesk.state.run import ResearchRun, evolve_run, start_run
 
 
@@ -87,6 +89,11 @@ class Workspace:
     purged: HashTrieSet[str] = field(default_factory=HashTrieSet)
     """Hashes of bodies that were removed for good."""
     draft: ev.HandoffDrafted | None = None
+    investigation: Investigation | None = None
+    """Questions, notes and challenges; None until the objective is recorded as a question."""
+    notes_version: int = 0
+    touched: HashTrieMap[str, int] = field(default_factory=HashTrieMap)
+    """The sequence of the last event of each record of the investigation, by the record's id."""
 
     @property
     def tokens(self) -> int:
@@ -161,8 +168,51 @@ def _apply(workspace: Workspace, event: ev.Event, *, seq: int) -> Workspace:
             except ValueError as problem:
                 raise IllegalTransition(str(problem)) from None
             after = changed(workspace, seq=seq, run=run)
+            if isinstance(event, ev.SourceRecorded) and workspace.investigation is not None:
+                return changed(after, investigation=add_source(workspace.investigation, event))
             return _afresh(after) if isinstance(event, ev.ResearchResumed) else after
-    assert_never(event)
+        case _:
+            return _investigate(workspace, event, seq=seq)
+
+
+def _investigate(workspace: Workspace, event: ev.InvestigationEvent, *, seq: int) -> Workspace:
+    _require(workspace.run is not None, "the research is not started")
+    assert workspace.run is not None
+    _require(workspace.run.stage != "completed", "the run is completed and takes no further events")
+    try:
+        after = evolve_investigation(workspace.investigation, event, workspace.run)
+    except ValueError as problem:
+        raise IllegalTransition(str(problem)) from None
+    if isinstance(event, ev.NotesVersionRecorded):
+        return changed(workspace, seq=seq, notes_version=workspace.notes_version + 1)
+    key = record_id(event)
+    touched = workspace.touched.insert(key, seq) if key else workspace.touched
+    return changed(workspace, seq=seq, investigation=after, touched=touched)
+
+
+def record_id(event: ev.InvestigationEvent) -> str:
+    """The id under which `Workspace.touched` keeps the record that an event writes anew; "" for none."""
+    match event:
+        case ev.QuestionRecorded():
+            return event.question.id
+        case ev.AttemptRecorded():
+            return event.attempt.id
+        case ev.ClaimRecorded():
+            return event.claim.id
+        case ev.DatapointRecorded():
+            return event.datapoint.id
+        case ev.ContradictionRecorded():
+            return event.contradiction.id
+        case ev.AssumptionRecorded():
+            return event.assumption.id
+        case ev.GapRecorded():
+            return event.gap.id
+        case ev.ChallengeRecorded():
+            return event.challenge.id
+        case ev.SourceNoted():
+            return event.source_id
+        case _:
+            return ""
 
 
 def _afresh(workspace: Workspace) -> Workspace:

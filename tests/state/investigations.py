@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
 
+from researchdesk.state import events as ev
 from researchdesk.state.challenge_opening import NewChallenge, open_challenge
 from researchdesk.state.challenges import STRATEGIES, Result, link_attempt, question_of_challenge
 from researchdesk.state.claims import Source, quoted
@@ -17,7 +18,9 @@ from researchdesk.state.frontier_moves import (
     reopen,
     set_priority,
 )
+from researchdesk.state.ids import content_hash
 from researchdesk.state.investigation import Changed, Investigation, start_investigation
+from researchdesk.state.investigation_diff import diff
 from researchdesk.state.limits import LIMITS, Limits, override
 from researchdesk.state.notes import (
     NewAssumption,
@@ -33,6 +36,7 @@ from researchdesk.state.notes_update import Change, update
 from researchdesk.state.outcomes import record_result, refute_claim
 from researchdesk.state.questions import Transition
 from researchdesk.state.settling import next_question, resolve_question, retry_question
+from researchdesk.state.templates import GENERAL
 from researchdesk.state.vocabulary import NotesReason
 
 OBJECTIVE = "What should a password policy demand?"
@@ -315,3 +319,78 @@ OPERATIONS: list[Operation] = [
     _attempt, _reopen, _reopen, _priority, _prune,
     _note, _note, _note, _update, _update, _refute, _scratch, _challenge, _challenge, _close, _close, _verify, _verify,
 ]  # fmt: skip
+
+
+def recorded_sources() -> list[ev.Event]:
+    """The events that archive the sources of the play."""
+    events: list[ev.Event] = []
+    for made in SOURCES:
+        events += [_artifact(made), _recorded(made)]
+    return events
+
+
+def _artifact(made: Source) -> ev.ArtifactRecorded:
+    body = TEXTS[made.id]
+    return ev.ArtifactRecorded(
+        artifact_id=made.artifact_id,
+        role="source",
+        name=made.title,
+        summary="",
+        locator=made.url,
+        content_hash=content_hash(body.encode()),
+        chars=len(body),
+        provenance="fetched" if made.fetched else "supplied",
+    )
+
+
+def _recorded(made: Source) -> ev.SourceRecorded:
+    return ev.SourceRecorded(
+        source_id=made.id,
+        artifact_id=made.artifact_id,
+        url=made.url,
+        domain=made.domain,
+        origin=made.origin,
+        origin_reason="",
+        title=made.title,
+        receipt=_receipt(made) if made.fetched else None,
+    )
+
+
+def _receipt(made: Source) -> ev.Receipt:
+    body = TEXTS[made.id].encode()
+    return ev.Receipt(
+        requested=made.url,
+        locator=made.url,
+        redirects=(),
+        status=200,
+        media_type="text/plain",
+        charset="utf-8",
+        extractor="plain",
+        extractor_version="1",
+        fetched_at="2026-01-01T00:00:00+00:00",
+        raw_hash=content_hash(body),
+        raw_bytes=len(body),
+        raw_kept=True,
+        text_hash=content_hash(body),
+        title=made.title,
+        sections=(),
+        redactions=0,
+        readable=made.readable,
+        note="",
+    )
+
+
+def opening(limits: Limits = LIMITS_OF_PLAY) -> list[ev.Event]:
+    """The events before the investigation: session, run and sources."""
+    started = ev.ResearchStarted(objective=OBJECTIVE, scope_level="standard", template=GENERAL, limits=limits)
+    return [ev.SessionOpened(session_id="s1"), started, *recorded_sources()]
+
+
+def happened(seed: int, length: int) -> list[ev.Event]:
+    """All events of a random investigation, from the opening of its session."""
+    begun = begin()
+    nothing = Investigation(notes=begun.investigation.notes)
+    events: list[ev.Event] = [*opening(), *diff(nothing, begun.investigation, begun.transitions)]
+    for step in play(seed, length):
+        events += diff(step.before, step.after, step.transitions, step.reason)
+    return events
