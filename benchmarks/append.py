@@ -11,16 +11,18 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from researchdesk.state import events as ev
 from researchdesk.stores.replay import Projection, follow
 from researchdesk.stores.sqlite.connection import Connection, connect, dbapi
 from researchdesk.stores.sqlite.ledger import _INSERT_EVENT, SqliteLedger, _event_values
+from researchdesk.stores.verify import named_bodies
 from researchdesk.tools.door import Session
 from researchdesk.tools.workspace import Desk, open_desk
 
@@ -131,6 +133,28 @@ def warm(connection: Connection) -> None:
     connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchall()
 
 
+def appended(session: Session, like: list[ev.Event]) -> Callable[[], object]:
+    """Appends events like those of a call, by themselves: checks, fold, chain, rows and commit."""
+    *own, record = like
+    assert isinstance(record, ev.CallRecorded)
+    bodies = {key: session.records.ledger.body(key) or b"" for event in like for key in named_bodies(event)}
+    count = iter(range(1_000_000))
+
+    def work() -> object:
+        n = next(count)
+        run = session.run
+        assert run is not None
+        events: list[ev.Event] = []
+        for event in own:
+            if isinstance(event, ev.StepRecorded):
+                events.append(replace(event, step=run.step_count + 1))
+            elif isinstance(event, ev.ArtifactRecorded):
+                events.append(replace(event, artifact_id=f"a_{n:016x}"))
+        return session.record([*events, replace(record, tool_call_id=f"append{n}")], bodies=bodies)
+
+    return work
+
+
 # -- the bare side --------------------------------------------------------------------------------------------
 
 
@@ -205,27 +229,31 @@ def bare_commits(connection: Connection, values: tuple[Any, ...]) -> Callable[[]
 
 
 def against_bare(folder: Path, tool: str, *, calls: int) -> tuple[list[str], list[Timed]]:
-    """A call, its statements alone, one bare commit of its event, and an exact retry."""
+    """A call, its statements bare, one bare commit of its event, its append alone, and an exact retry."""
     seed = folder / "seed"
-    homes = [folder / f"{tool}-{name}" for name in ("recorded", "ours", "bare", "commit")]
+    homes = [folder / f"{tool}-{name}" for name in ("recorded", "ours", "bare", "commit", "append")]
     for home in homes:
         shutil.rmtree(home, ignore_errors=True)
         shutil.copytree(seed, home)
     statements = recorded(homes[0], tool, calls=calls + WARM_UP)
-    with open_desk(homes[1]) as desk:
+    with open_desk(homes[1]) as desk, open_desk(homes[4]) as plain:
         session = desk.session("s")
         call = caller(session, "m")
         event = session.events()[-1]
+        other = plain.session("s")
+        caller(other, "like")(tool, CALLS[tool])
+        like = [stored.event() for stored in other.events()[-2:]]
         bare, single = connect(homes[2] / "ledger.sqlite"), connect(homes[3] / "ledger.sqlite")
         retried = {"tool_call_id": "m0"}
         sides = [
             Side(name="call", work=lambda: call(tool, CALLS[tool])),
             Side(name="its statements, bare", work=replayed(bare, statements)),
             Side(name="bare commit of the event", work=bare_commits(single, _event_values(event))),
+            Side(name="its append alone", work=appended(other, like)),
             Side(name="exact retry", work=lambda: session.call(tool, CALLS[tool], **retried)),
         ]
         interleaved(sides, times=WARM_UP)
-        for connection in (desk.ledger._db, bare, single):  # type: ignore[attr-defined]
+        for connection in (desk.ledger._db, plain.ledger._db, bare, single):  # type: ignore[attr-defined]
             warm(connection)
         timed = interleaved(sides, times=calls)
         bare.close()
@@ -276,14 +304,14 @@ def show_calls(console: Console, folder: Path, *, calls: int, repeat: int) -> No
         for _ in range(repeat):
             names, timed = against_bare(folder, tool, calls=calls)
             rounds.append(timed)
-        table = Table("", "wall µs", "CPU µs", "call / this", "CPU", "this / commit", title=tool)
+        table = Table("", "wall µs", "CPU µs", "this / statements", "CPU", "this / commit", title=tool)
         for at, name in enumerate(names):
             table.add_row(
                 name,
                 f"{middle([r[at].wall for r in rounds]):.0f}",
                 f"{middle([r[at].cpu for r in rounds]):.0f}",
-                f"{middle([r[0].wall / r[at].wall for r in rounds]):.2f}",
-                f"{middle([r[0].cpu / r[at].cpu for r in rounds]):.2f}",
+                f"{middle([r[at].wall / r[1].wall for r in rounds]):.2f}",
+                f"{middle([r[at].cpu / r[1].cpu for r in rounds]):.2f}",
                 f"{middle([r[at].wall / r[2].wall for r in rounds]):.2f}",
             )
         console.print(table)
