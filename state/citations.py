@@ -1,35 +1,31 @@
-"""Citations in a written body: which ids it cites, what it quotes, and which sentences owe a citation.
+"""Citations in a written body: which ids it cites, what it quotes, and which statements owe a citation.
 
 A body cites by id in square brackets, ``[s_003]`` or ``[s_003, s_004]``; code renders numbers and references
-later. A quotation stands in double quotation marks before the citation of its source.
+later. What stands in quotation marks, or in a block quote, is a quotation of the sources that its sentence cites.
 """
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from researchdesk.state.prose import Sentence, sentences
+
 _ID = r"[sc]_\d{3,}"
 CITATION = re.compile(rf"\[({_ID}(?:\s*[,;]\s*{_ID})*)\]")
 NOT_SOURCED = " *(not sourced)*"
 SHORTEST_QUOTATION = 12
 
-_MARK = re.compile(r"[\"“”„«»]")
-_LIST_MARK = re.compile(r"^\s*(?:[-*+>]|\d+[.)])\s+")
-_QUOTED = re.compile(r"“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»|\"([^\"]+)\"")
-# A citation or the mark right behind the full stop still belongs to the sentence.
-_SENTENCE_END = re.compile(
-    rf"(?<=[.!?。！？])[\"”’»)\]*_]*(?:\s+{CITATION.pattern})*(?:\s+\*\(not sourced\)\*)?"
-    r"\s+(?!\[[sc]_\d|\*\(not sourced\)\*)|\n"
-)
-_ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|cf|vs|al|fig|no|sec|resp|approx)\.", re.IGNORECASE)
-_FENCE = re.compile(r"^(```|~~~)")
+_MARK = re.compile(r"[\"“”„«»「」]")
+_QUOTED = re.compile(r"“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»|「([^」]+)」|\"([^\"]+)\"")
+_SINGLE = re.compile(r"(?<!\w)[‘'](?=\S)((?:[^‘’']|(?<=\w)[’'](?=\w)){12,}?)(?<=\S)[’'](?!\w)")
+_OPEN = re.compile(r"(?<!\d)\"")  # a digit before it makes inches of it
+_ATTRIBUTION = re.compile(r"\s[—–-]{1,2}\s[^.!?]{0,120}$")
 _FIGURE = re.compile(r"\d")
-_NOT_PROSE = re.compile(r"^\s*(#|\||```|~~~|---|\*\*\*)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quotation:
-    """Words in quotation marks before a citation.
+    """Quoted words and the ids that their sentence cites, the nearest first.
 
     ``whole`` runs from the first mark to the last, since a quoted text may hold marks of its own; ``parts`` are
     the pairs of marks one by one. Either the whole stands in a cited source, or each part does.
@@ -50,20 +46,47 @@ def _ids(group: str) -> list[str]:
 
 
 def quotations(body: str) -> tuple[Quotation, ...]:
-    """The quotations of a body that stand before a citation in the same line, and the ids cited for them."""
-    return tuple(found for line in body.splitlines() for found in _quotations_of_line(line))
+    """The quotations of a body whose sentence cites something."""
+    return tuple(found for sentence in sentences(body) for found in _quotations_of(sentence))
 
 
-def _quotations_of_line(line: str) -> Iterator[Quotation]:
+def _quotations_of(sentence: Sentence) -> Iterator[Quotation]:
+    groups = list(CITATION.finditer(sentence.text))
+    if not groups:
+        return
+    if sentence.kind == "quote":
+        whole = _block_quotation(sentence.text)
+        yield Quotation(whole=whole, parts=(), cites=cited_ids(sentence.text))
+        return
     before = 0
-    for match in CITATION.finditer(line):
-        stretch, cites = line[before : match.start()], tuple(_ids(match.group(1)))
-        before = match.end()
-        pairs = [_inside(pair) for pair in _QUOTED.finditer(stretch)]
-        marks = [place.start() for place in _MARK.finditer(stretch)]
-        whole = stretch[marks[0] + 1 : marks[-1]] if marks else ""
-        if _long(whole):
-            yield Quotation(whole=whole, parts=tuple(text for text in pairs if _long(text)), cites=cites)
+    for place in range(len(groups) + 1):
+        end = groups[place].start() if place < len(groups) else len(sentence.text)
+        found = _quoted(sentence.text[before:end])
+        if found is not None:
+            nearest = [*groups[place : place + 1], *groups[max(0, place - 1) : place], *groups]
+            cites = dict.fromkeys(key for group in nearest for key in _ids(group.group(1)))
+            yield Quotation(whole=found[0], parts=found[1], cites=tuple(cites))
+        before = groups[place].end() if place < len(groups) else end
+
+
+def _block_quotation(text: str) -> str:
+    """The words of a block quote, without citation, attribution and marks around it."""
+    words = " ".join(CITATION.sub(" ", text).split()).rstrip()
+    return _ATTRIBUTION.sub("", words).strip().strip('"“”„«»').strip()
+
+
+def _quoted(stretch: str) -> tuple[str, tuple[str, ...]] | None:
+    """The quoted words of a stretch without citations: whole and in parts; None where nothing is quoted."""
+    parts = [text for pair in _QUOTED.finditer(stretch) if _long(text := _inside(pair))]
+    parts += [text for pair in _SINGLE.finditer(stretch) if _long(text := pair.group(1))]
+    marks = [place.start() for place in _MARK.finditer(stretch)]
+    whole = stretch[marks[0] + 1 : marks[-1]] if len(marks) > 1 else ""
+    straight = [place.start() for place in _OPEN.finditer(stretch)]
+    if len(straight) % 2 and stretch.count('"') % 2 and _long(stretch[straight[-1] + 1 :]):
+        parts.append(stretch[straight[-1] + 1 :])  # never closed: it quotes to the end
+    if not parts and not _long(whole):
+        return None
+    return (whole if _long(whole) else parts[0]), tuple(parts)
 
 
 def _inside(pair: re.Match[str]) -> str:
@@ -74,62 +97,28 @@ def _long(text: str) -> bool:
     return len(text.strip()) >= SHORTEST_QUOTATION
 
 
-def sentences(body: str) -> Iterator[tuple[int, int]]:
-    """The spans of a body's prose sentences, list items included; headings, tables and code are left out."""
-    fenced = False
-    offset = 0
-    for line in body.splitlines(keepends=True):
-        if _FENCE.match(line.strip()):
-            fenced = not fenced
-        elif not fenced and line.strip() and not _NOT_PROSE.match(line):
-            yield from _sentences_of_line(line.rstrip("\n"), offset)
-        offset += len(line)
-
-
-def _sentences_of_line(line: str, offset: int) -> Iterator[tuple[int, int]]:
-    marker = _LIST_MARK.match(line)
-    start = marker.end() if marker else 0
-    for match in _SENTENCE_END.finditer(_without_quotations(line), start):
-        if line[start : match.start()].strip():
-            yield offset + start, offset + match.start() + len(match.group().rstrip())
-        start = match.end()
-    if line[start:].strip():
-        yield offset + start, offset + len(line.rstrip())
-
-
-def _without_quotations(line: str) -> str:
-    """The line with quoted words blanked out, so that a full stop inside them ends no sentence."""
-    blank = list(_ABBREVIATION.sub(lambda match: "_" * len(match.group()), line))
-    spans = [pair.span() for pair in _QUOTED.finditer(line)]
-    before = 0
-    for match in CITATION.finditer(line):
-        marks = [before + place.start() for place in _MARK.finditer(line[before : match.start()])]
-        if len(marks) > 1 and line[marks[-1] + 1 : match.start()].strip(" .,;:") == "":
-            spans.append((marks[0], marks[-1]))
-        before = match.end()
-    for first, last in spans:
-        blank[first + 1 : last - 1] = "_" * max(0, last - first - 2)
-    return "".join(blank)
-
-
-def owes_citation(sentence: str) -> bool:
-    """Whether a sentence holds a figure, a date or a quotation and no citation."""
-    if CITATION.search(sentence) or NOT_SOURCED.strip() in sentence:
+def owes_citation(sentence: Sentence) -> bool:
+    """Whether a statement holds a figure, a date or a quotation and no citation."""
+    text = sentence.text
+    if CITATION.search(text) or NOT_SOURCED.strip() in text:
         return False
-    return bool(_FIGURE.search(sentence)) or any(_long(_inside(pair)) for pair in _QUOTED.finditer(sentence))
+    return sentence.kind == "quote" or bool(_FIGURE.search(text)) or _quoted(text) is not None
 
 
 def unsourced(body: str) -> tuple[str, ...]:
-    """The sentences of a body that owe a citation."""
-    return tuple(body[start:end] for start, end in sentences(body) if owes_citation(body[start:end]))
+    """The statements of a body that owe a citation."""
+    return tuple(" ".join(s.text.split()) for s in sentences(body) if owes_citation(s))
 
 
 def mark_unsourced(body: str) -> str:
-    """The body with each sentence that owes a citation visibly marked."""
+    """The body with each statement that owes a citation visibly marked."""
     parts: list[str] = []
     before = 0
-    for start, end in sentences(body):
-        if owes_citation(body[start:end]):
+    for sentence in sentences(body):
+        if owes_citation(sentence):
+            end = sentence.end
+            if sentence.kind == "row" and body[:end].endswith("|"):
+                end -= 1  # inside the last cell, or the table breaks
             parts += [body[before:end], NOT_SOURCED]
             before = end
     return "".join([*parts, body[before:]])

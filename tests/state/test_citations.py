@@ -10,11 +10,10 @@ from researchdesk.state.citations import (
     NOT_SOURCED,
     cited_ids,
     mark_unsourced,
-    owes_citation,
     quotations,
-    sentences,
     unsourced,
 )
+from researchdesk.state.prose import sentences
 
 
 @pytest.mark.parametrize(
@@ -47,14 +46,37 @@ def test_words_in_any_double_marks_before_a_citation_are_a_quotation(body: str) 
     assert (found.parts, found.cites) == (("the sky is blue today",), ("s_001",))
 
 
-def test_a_quotation_belongs_to_the_citation_that_follows_it() -> None:
+def test_a_quotation_may_stand_in_any_source_of_its_sentence_the_nearest_first() -> None:
     body = (
-        '"the first of the two" [s_001] and "the second of the two" [s_002, s_003]; "nobody cites this one"'
+        '"the first of the two" [s_001] and "the second of the two" [s_002, s_003]; "and then the third one"'
     )
     assert [(q.parts, q.cites) for q in quotations(body)] == [
-        (("the first of the two",), ("s_001",)),
-        (("the second of the two",), ("s_002", "s_003")),
+        (("the first of the two",), ("s_001", "s_002", "s_003")),
+        (("the second of the two",), ("s_002", "s_003", "s_001")),
+        (("and then the third one",), ("s_002", "s_003", "s_001")),
     ]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        'According to [s_001], "the sky is a green emoji".',
+        "> the sky is a green\n> emoji\n> — NIST [s_001]",
+        "He says 'the sky is a green emoji' [s_001].",
+        "He says ‘the sky is a green emoji’ [s_001].",
+        '"the sky is\na green emoji" [s_001]',
+        'He says "the sky is a green emoji [s_001].',
+        '| who | says |\n|---|---|\n| he | "the sky is a green emoji" [s_001] |',
+        "彼は「the sky is a green emoji」と言った[s_001]。",
+    ],
+)
+def test_no_form_of_quoting_escapes(body: str) -> None:
+    (found,) = quotations(body)
+    assert (" ".join(found.whole.split()), found.cites) == ("the sky is a green emoji", ("s_001",))
+
+
+def test_inches_and_apostrophes_quote_nothing() -> None:
+    assert quotations("A 12\" pipe that doesn't leak and won't burst either [s_001].") == ()
 
 
 def test_single_words_in_marks_are_no_quotation() -> None:
@@ -79,12 +101,18 @@ def test_a_quotation_that_holds_marks_of_its_own_is_kept_whole_too() -> None:
     ],
 )
 def test_figures_dates_and_quotations_owe_a_citation(sentence: str, owes: bool) -> None:
-    assert owes_citation(sentence) is owes
+    assert bool(unsourced(sentence)) is owes
 
 
-def test_headings_tables_and_code_are_not_prose() -> None:
-    body = "# 3 parts\n\n| 1 | 2 |\n|---|---|\n\n```\nx = 1\n```\n\n1. It has 3 parts.\n2. Fine.\n"
-    assert unsourced(body) == ("It has 3 parts.",)
+def test_headings_and_code_are_no_statements_and_each_row_of_a_table_is_one() -> None:
+    table = "| 1 | 2 |\n|---|---|\n| a | 7 |\n| b | 8 [s_001] |\n"
+    body = f"# 3 parts\n\n{table}\n```\nx = 1\n```\n\n1. It has 3 parts.\n2. Fine.\n"
+    assert unsourced(body) == ("| a | 7 |", "It has 3 parts.")
+    assert "| a | 7  *(not sourced)*|" in mark_unsourced(body)
+
+
+def test_a_block_quote_without_a_citation_owes_one() -> None:
+    assert unsourced("> Nobody knows who\n> said this.") == ("Nobody knows who said this.",)
 
 
 def test_a_citation_after_the_full_stop_still_belongs_to_its_sentence() -> None:
@@ -107,6 +135,8 @@ prose = st.lists(
             "# Heading 4\n",
             "```\n",
             "| 1 | 2 |\n",
+            "|---|---|\n",
+            "> quoted 9\n",
             "語は42です。",
             "What? 7! ",
             "no end 5",
@@ -129,6 +159,6 @@ def test_marking_is_complete_and_done_once(body: str) -> None:
 @given(body=prose | st.text(max_size=80))
 def test_sentences_lie_in_order_and_lose_no_prose(body: str) -> None:
     spans = list(sentences(body))
-    assert all(start < end for start, end in spans)
-    assert all(first[1] <= second[0] for first, second in pairwise(spans))
-    assert all(body[start:end].strip() for start, end in spans)
+    assert all(span.start < span.end for span in spans)
+    assert all(first.end <= second.start for first, second in pairwise(spans))
+    assert all(len(span.text) == span.end - span.start for span in spans if span.kind == "prose")
