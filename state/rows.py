@@ -5,55 +5,27 @@ names the row that stood there before, so that the digest over all rows of a str
 without reading them: rows are hashed one by one and their hashes added, modulo 2^256.
 """
 
-import hashlib
 from dataclasses import dataclass
 
-import orjson
-
 from researchdesk.state import events as ev
+from researchdesk.state.investigation_rows import investigation_rows
+from researchdesk.state.row_changes import (
+    NO_ROWS,
+    Row,
+    RowChange,
+    Stamp,
+    insert,
+    json_text,
+    row_digest,
+    shift_digest,
+)
 from researchdesk.state.run import ChecklistItem, Section
-from researchdesk.state.tables import TABLES, Value
 from researchdesk.state.workspace import Workspace
 
-Row = tuple[Value, ...]
-MODULUS = 1 << 256
+__all__ = ["NO_ROWS", "Row", "RowChange", "Stamp", "row_digest", "rows", "shift_digest"]
+
 ROLE_ASSISTANT = "assistant"
 ROLE_CALLER = "caller"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stamp:
-    """What the envelope adds to a payload: sequence in the stream and UTC time, ISO 8601."""
-
-    seq: int
-    ts: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowChange:
-    """A row as it is after an event, and as it was before (None: it was not there)."""
-
-    table: str
-    new: Row
-    old: Row | None = None
-
-
-def row_digest(table: str, row: Row) -> int:
-    """The hash of one row as a number."""
-    return int.from_bytes(hashlib.sha256(orjson.dumps([table, *row])).digest(), "big")
-
-
-def shift_digest(digest: str, changes: tuple[RowChange, ...]) -> str:
-    """The digest over a stream's rows after ``changes``; 64 hex digits."""
-    total = int(digest, 16)
-    for change in changes:
-        total += row_digest(change.table, change.new)
-        if change.old is not None:
-            total -= row_digest(change.table, change.old)
-    return f"{total % MODULUS:064x}"
-
-
-NO_ROWS = "0" * 64
 
 
 def rows(event: ev.Event, before: Workspace, after: Workspace, stamp: Stamp) -> tuple[RowChange, ...]:
@@ -66,17 +38,10 @@ def rows(event: ev.Event, before: Workspace, after: Workspace, stamp: Stamp) -> 
         stamp: its place and time.
     """
     assert after.session is not None
+    if isinstance(event, ev.InvestigationEvent):
+        return investigation_rows(event, before, after, stamp)
     session = after.session.session_id
     return _Writer(session=session, stamp=stamp, before=before, after=after).changes(event)
-
-
-def _json(value: object) -> str:
-    return orjson.dumps(value).decode()
-
-
-def _insert(table: str, *values: Value) -> RowChange:
-    assert len(values) == len(TABLES[table].columns), table
-    return RowChange(table=table, new=values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,23 +82,24 @@ class _Writer:
             run.blocked_reason,
             run.report_artifact_id or None,
             run.handoff_artifact_id or None,
-            _json(config.corpus if config else ()),
+            json_text(config.corpus if config else ()),
             config.model if config else "",
             run.created_seq,
+            run.notes_id,
         )
 
     def _session_opened(self, e: ev.SessionOpened) -> tuple[RowChange, ...]:
-        labels = _json(e.labels)
+        labels = json_text(e.labels)
         row = (self.session, labels, e.user, e.parent, e.profile, e.continues, self.stamp.ts)
-        return (_insert("sessions", *row),)
+        return (insert("sessions", *row),)
 
     def _research_started(self, _: ev.ResearchStarted) -> tuple[RowChange, ...]:
         assert self.after.run is not None
         items = (self._item_row(n, item) for n, item in enumerate(self.after.run.checklist))
         sections = (self._section_row(n, section) for n, section in enumerate(self.after.run.sections))
         return (
-            *(_insert("checklist_items", *row) for row in items),
-            *(_insert("report_sections", *row) for row in sections),
+            *(insert("checklist_items", *row) for row in items),
+            *(insert("report_sections", *row) for row in sections),
         )
 
     def _item_row(self, position: int, item: ChecklistItem) -> Row:
@@ -144,7 +110,7 @@ class _Writer:
             position,
             item.title,
             item.status,
-            _json(update.evidence_artifact_ids if update else ()),
+            json_text(update.evidence_artifact_ids if update else ()),
             update.blocked_reason if update else "",
             item.updated_seq,
         )
@@ -179,10 +145,10 @@ class _Writer:
         )
         key = (self.session, e.artifact_id)
         return (
-            _insert("artifacts", *artifact),
-            *(_insert("artifact_sources", *key, parent, n) for n, parent in enumerate(e.source_artifact_ids)),
+            insert("artifacts", *artifact),
+            *(insert("artifact_sources", *key, parent, n) for n, parent in enumerate(e.source_artifact_ids)),
             *(
-                _insert("artifact_quotes", *key, n, q.source_id, q.start, q.end)
+                insert("artifact_quotes", *key, n, q.source_id, q.start, q.end)
                 for n, q in enumerate(e.quotes)
             ),
             *(self._section_changes() if e.role == "report_section" else ()),
@@ -208,17 +174,18 @@ class _Writer:
 
     def _source_recorded(self, e: ev.SourceRecorded) -> tuple[RowChange, ...]:
         origin = (e.artifact_id, e.url, e.domain, e.origin, e.origin_reason, e.title)
-        source = _insert("sources", self.session, e.source_id, *origin, self.stamp.seq, self.stamp.ts)
+        text = (e.signature, json_text(e.near_duplicates))
+        source = insert("sources", self.session, e.source_id, *origin, self.stamp.seq, self.stamp.ts, *text)
         return (source, self._receipt(e.source_id, e.receipt)) if e.receipt else (source,)
 
     def _receipt(self, source_id: str, r: ev.Receipt) -> RowChange:
-        return _insert(
+        return insert(
             "receipts",
             self.session,
             source_id,
             r.requested,
             r.locator,
-            _json(r.redirects),
+            json_text(r.redirects),
             r.status,
             r.media_type,
             r.charset,
@@ -230,7 +197,7 @@ class _Writer:
             int(r.raw_kept),
             r.text_hash,
             r.title,
-            _json([[m.title, m.start, m.end, m.page] for m in r.sections]),
+            json_text([[m.title, m.start, m.end, m.page] for m in r.sections]),
             r.redactions,
             int(r.readable),
             r.note,
@@ -238,10 +205,10 @@ class _Writer:
 
     def _search_recorded(self, e: ev.SearchRecorded) -> tuple[RowChange, ...]:
         result = (e.query, e.provider, len(e.documents), e.total)
-        return (_insert("searches", self.session, self.stamp.seq, *result, self.stamp.ts),)
+        return (insert("searches", self.session, self.stamp.seq, *result, self.stamp.ts),)
 
     def _research_step_recorded(self, e: ev.StepRecorded) -> tuple[RowChange, ...]:
-        step = _insert(
+        step = insert(
             "research_steps",
             self.session,
             e.step,
@@ -249,13 +216,13 @@ class _Writer:
             e.status,
             e.objective,
             e.summary,
-            _json(e.roots),
-            _json(e.keywords),
-            _json(e.ignored_paths),
+            json_text(e.roots),
+            json_text(e.keywords),
+            json_text(e.ignored_paths),
             e.stopping_condition,
             e.expected_evidence,
-            _json(e.evidence_artifact_ids),
-            _json(e.worker_run_ids),
+            json_text(e.evidence_artifact_ids),
+            json_text(e.worker_run_ids),
             e.blocked_reason,
             self.stamp.seq,
             self.stamp.ts,
@@ -264,11 +231,11 @@ class _Writer:
             (self.session, e.step, n, ref.kind, ref.locator, ref.label, ref.source_artifact_id or None)
             for n, ref in enumerate(e.inspected_refs)
         )
-        return (step, *(_insert("inspected_refs", *row) for row in refs))
+        return (step, *(insert("inspected_refs", *row) for row in refs))
 
     def _research_checkpoint_recorded(self, e: ev.CheckpointRecorded) -> tuple[RowChange, ...]:
         return (
-            _insert(
+            insert(
                 "checkpoints",
                 self.session,
                 self.stamp.seq,
@@ -276,17 +243,17 @@ class _Writer:
                 e.stage,
                 e.status,
                 e.summary,
-                _json(e.open_questions),
-                _json(e.next_steps),
-                _json(e.artifact_ids),
-                _json(e.task_ids),
+                json_text(e.open_questions),
+                json_text(e.next_steps),
+                json_text(e.artifact_ids),
+                json_text(e.task_ids),
                 self.stamp.ts,
             ),
         )
 
     def _artifact_purged(self, e: ev.ArtifactPurged) -> tuple[RowChange, ...]:
         rest = (e.artifact_id, e.actor, e.reason, self.stamp.ts)
-        return tuple(_insert("purges", self.session, self.stamp.seq, key, *rest) for key in e.hashes)
+        return tuple(insert("purges", self.session, self.stamp.seq, key, *rest) for key in e.hashes)
 
     def _model_called(self, e: ev.ModelCalled) -> tuple[RowChange, ...]:
         return (RowChange(table="model_calls", new=self._asked_row(e, self.stamp.seq)),)
@@ -313,7 +280,7 @@ class _Writer:
             old=self._asked_row(request, self.before.pending_seq),
         )
         content = (ROLE_ASSISTANT, e.text.inline, e.text.hash, "", self.stamp.seq, self.stamp.ts)
-        return (answered, _insert("messages", self.session, e.message_id, e.turn_id, *content))
+        return (answered, insert("messages", self.session, e.message_id, e.turn_id, *content))
 
     def _model_failed(self, e: ev.ModelFailed) -> tuple[RowChange, ...]:
         request = self.before.pending_request
@@ -334,7 +301,7 @@ class _Writer:
 
     def _call_recorded(self, e: ev.CallRecorded) -> tuple[RowChange, ...]:
         message_id, message = self._message_of(e)
-        call = _insert(
+        call = insert(
             "tool_calls",
             self.session,
             e.turn_id,
@@ -363,7 +330,7 @@ class _Writer:
             return self.before.last_answer.message_id, ()
         message_id = f"call:{e.tool_call_id}"
         content = (ROLE_CALLER, f"called {e.name}", "", "", self.stamp.seq, self.stamp.ts)
-        return message_id, (_insert("messages", self.session, message_id, "", *content),)
+        return message_id, (insert("messages", self.session, message_id, "", *content),)
 
     def _handoff_drafted(self, e: ev.HandoffDrafted) -> tuple[RowChange, ...]:
-        return (_insert("drafts", self.session, e.draft_id, e.from_session, e.prompt, self.stamp.ts),)
+        return (insert("drafts", self.session, e.draft_id, e.from_session, e.prompt, self.stamp.ts),)

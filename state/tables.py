@@ -10,11 +10,15 @@ Value = str | int | float | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """A table: its name, its columns in order, and how many of the first ones are the key."""
+    """A table: its name, its columns in order, and how many of the first ones are the key.
+
+    ``added`` are the defaults of the last columns, those that a later schema step added to it.
+    """
 
     name: str
     columns: tuple[str, ...]
     key_size: int
+    added: tuple[Value, ...] = ()
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -22,9 +26,9 @@ class Table:
         return self.columns[: self.key_size]
 
 
-def _table(name: str, key: str, rest: str) -> Table:
+def _table(name: str, key: str, rest: str, *, added: tuple[Value, ...] = ()) -> Table:
     keys = tuple(key.split())
-    return Table(name=name, columns=keys + tuple(rest.split()), key_size=len(keys))
+    return Table(name=name, columns=keys + tuple(rest.split()), key_size=len(keys), added=added)
 
 
 # In an order in which foreign keys hold when rows are written from the first to the last.
@@ -36,7 +40,8 @@ TABLES: dict[str, Table] = {
             "research_runs",
             "session_id",
             "objective scope_level template stage status round stop_reason blocked_reason report_artifact_id "
-            "handoff_artifact_id corpus model created_seq",
+            "handoff_artifact_id corpus model created_seq notes_id",
+            added=("",),
         ),
         _table("messages", "session_id id", "turn_id role content content_hash context seq created_at"),
         _table(
@@ -53,7 +58,10 @@ TABLES: dict[str, Table] = {
         ),
         _table("artifact_sources", "session_id artifact_id source_artifact_id", "position"),
         _table(
-            "sources", "session_id id", "artifact_id url domain origin origin_reason title seq created_at"
+            "sources",
+            "session_id id",
+            "artifact_id url domain origin origin_reason title seq created_at signature near_duplicates",
+            added=("", "[]"),
         ),
         _table(
             "receipts",
@@ -87,5 +95,44 @@ TABLES: dict[str, Table] = {
         ),
         _table("purges", "session_id seq hash", "artifact_id actor reason created_at"),
         _table("drafts", "session_id", "id from_session prompt created_at"),
+        _table(
+            "frontier_questions",
+            "session_id id",
+            "parent_id depth kind text why status priority answer claim_ids assumption reopens attempts_before "
+            "created_seq trans_seq updated_seq",
+        ),
+        _table("frontier_deps", "session_id question_id depends_on", "state_seq"),
+        _table(
+            "frontier_transitions",
+            "session_id question_id seq",
+            "from_status to_status trigger actor reason priority state_seq created_at",
+        ),
+        _table(
+            "frontier_attempts",
+            "session_id question_id seq",
+            "id kind query outcome results challenge_id under cause updated_seq",
+        ),
+        _table(
+            "claims",
+            "session_id id",
+            "question_id text kind value unit status scope check_text note updated_seq",
+        ),
+        _table(
+            "claim_sources",
+            "session_id claim_id position",
+            "source_id artifact_id stance quote quote_start quote_end quotes_other_source state_seq created_at",
+        ),
+        _table(
+            "challenges",
+            "session_id id",
+            "target_kind target_id strategy negation expected_if_false query status outcome evidence "
+            "result_claim_id attempt_id cause updated_seq",
+        ),
+        _table("challenge_sources", "session_id challenge_id source_id", "position"),
+        _table("datapoints", "session_id id", "label value unit as_of about updated_seq"),
+        _table("contradictions", "session_id id", "claim_id other_id differs status note updated_seq"),
+        _table("open_points", "session_id id", "kind text question_id updated_seq"),
+        _table("source_notes", "session_id source_id", "note updated_seq"),
+        _table("notes_versions", "session_id seq", "state_seq reason text text_hash created_at"),
     )
 }
