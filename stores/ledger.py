@@ -93,6 +93,7 @@ class Ledger(Protocol):
         Raises:
             HeadMoved: the stream's head is not ``append.head``.
             LeaseLost: ``append.lease`` is no longer the newest of its session.
+            IntegrityError: a body of ``append.adopts`` is neither staged nor stored, or a row cannot be.
         """
 
     def call_row(self, call: CallId) -> dict[str, str] | None:
@@ -106,7 +107,11 @@ class Ledger(Protocol):
         """
 
     def stage(self, call: CallId, *, input_digest: str, receipt: str, bodies: Mapping[str, bytes]) -> None:
-        """Keep what a call gathered; a second staging under the same identity changes nothing."""
+        """Keep what a call gathered.
+
+        A second staging of the same input changes nothing; another input takes the place of what an earlier,
+        unfinished call left under this identity.
+        """
 
     def staged(self, call: CallId) -> Staged | None:
         """What the call gathered, if it has no record yet."""

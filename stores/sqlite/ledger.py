@@ -162,6 +162,10 @@ class SqliteLedger:
                 "AND hash = ? ON CONFLICT (hash) DO NOTHING",
                 (*key, content),
             )
+            if db.execute("SELECT 1 FROM blobs WHERE hash = ?", (content,)).fetchone() is None:
+                raise IntegrityError(
+                    f"the body {content} that call '{call.call}' stands on is not staged; nothing was written"
+                )
         db.execute(f"DELETE FROM gathered WHERE {_OF_CALL}", key)
 
     def call_row(self, call: CallId) -> dict[str, str] | None:
@@ -181,6 +185,7 @@ class SqliteLedger:
         key = (call.session, call.turn, call.call)
         with self._lock, transaction(self._db, self._path) as db:
             now = datetime.now(UTC).isoformat()
+            db.execute(f"DELETE FROM gathered WHERE {_OF_CALL} AND input_digest <> ?", (*key, input_digest))
             written = db.execute(
                 "INSERT INTO gathered VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
                 (*key, input_digest, receipt, now),

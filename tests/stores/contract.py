@@ -11,7 +11,7 @@ from researchdesk.state.ids import content_hash, session_stream
 from researchdesk.state.limits import LIMITS
 from researchdesk.state.templates import IMPLEMENTATION
 from researchdesk.stores.codec import Refs
-from researchdesk.stores.ledger import Append, Head, HeadMoved, Lease, Ledger
+from researchdesk.stores.ledger import Append, Head, HeadMoved, Lease, Ledger, Staged
 from researchdesk.stores.replay import Extension, Projection, extend, replay
 from researchdesk.stores.verify import verify
 
@@ -288,10 +288,10 @@ class LedgerContract:
 
     # -- staging ------------------------------------------------------------------------------------------------
 
-    def test_what_was_staged_first_stays(self, ledger: Ledger) -> None:
+    def test_what_was_staged_first_for_an_input_stays(self, ledger: Ledger) -> None:
         one, two = content_hash(b"1"), content_hash(b"2")
         ledger.stage(call(), input_digest="d1", receipt="r1", bodies={one: b"1"})
-        ledger.stage(call(), input_digest="d2", receipt="r2", bodies={two: b"2"})
+        ledger.stage(call(), input_digest="d1", receipt="r2", bodies={two: b"2"})
         staged = ledger.staged(call())
         assert staged is not None
         assert (staged.input_digest, staged.receipt, staged.hashes) == ("d1", "r1", (one,))
@@ -299,6 +299,28 @@ class LedgerContract:
         assert ledger.staged_body(call(), two) is None
         assert ledger.staged(call(call="c2")) is None
         assert ledger.body(one) is None
+
+    def test_another_input_takes_the_place_of_what_was_staged(self, ledger: Ledger) -> None:
+        one, two = content_hash(b"1"), content_hash(b"2")
+        ledger.stage(call(), input_digest="d1", receipt="r1", bodies={one: b"1"})
+        ledger.stage(call(call="c2"), input_digest="d1", receipt="r1", bodies={one: b"1"})
+        ledger.stage(call(), input_digest="d2", receipt="r2", bodies={two: b"2"})
+        assert ledger.staged(call()) == Staged(input_digest="d2", receipt="r2", hashes=(two,))
+        assert ledger.staged_body(call(), two) == b"2"
+        assert ledger.staged_body(call(), one) is None
+        assert ledger.staged_body(call(call="c2"), one) == b"1"
+
+    def test_no_event_is_written_without_the_bodies_that_it_adopts(self, ledger: Ledger) -> None:
+        self.begin(ledger)
+        kept, never = content_hash(b"kept"), content_hash(b"never")
+        ledger.stage(call(), input_digest="d", receipt="r", bodies={kept: b"kept"})
+        with pytest.raises(IntegrityError, match=f"{never}.*nothing was written"):
+            self.write(ledger, artifact(1, b"never"), recorded("c1"), settles=call(), adopts=(kept, never))
+        assert (len(ledger.read("session:s1")), ledger.body(kept), ledger.call_row(call())) == (2, None, None)
+        assert ledger.staged(call()) is not None
+        self.write(ledger, artifact(1, b"kept"), recorded("c1"), settles=call(), adopts=(kept,))
+        self.write(ledger, artifact(2, b"kept"), recorded("c2"), settles=call(call="c2"), adopts=(kept,))
+        assert verify(ledger).ok
 
     def test_settling_adopts_the_named_bodies_and_sweeps_the_rest(self, ledger: Ledger) -> None:
         self.begin(ledger)

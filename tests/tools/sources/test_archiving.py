@@ -226,6 +226,18 @@ def test_what_was_gathered_before_a_crash_is_not_fetched_again(
         assert restarted.verify().ok
 
 
+def test_what_a_call_left_when_it_was_stopped_is_not_taken_for_another_input(desk: Desk) -> None:
+    other = "https://sky.org/red"
+    source = ScriptedSource(pages={PAGE: SKY, other: "A sunset is red."})
+    research = caller(desk, source)
+    research.session.gather("archive_source", {"locator": PAGE}, tool_call_id="c9")
+    archived = research.session.call("archive_source", {"locator": other}, tool_call_id="c9")
+    assert archived.status == "success"
+    read = research.ok("deep_research_read_artifact", artifact_id=archived.data["artifact_id"])
+    assert "A sunset is red." in read.text
+    assert desk.verify().problems == ()
+
+
 def test_gathering_ahead_fetches_once_and_decides_nothing(desk: Desk) -> None:
     source = ScriptedSource(pages={PAGE: SKY}, delay=0.01)
     research = caller(desk, source)
