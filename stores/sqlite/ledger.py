@@ -278,7 +278,7 @@ class SqliteLedger:
             frozen.close()
 
     def query(self, sql: str, parameters: tuple[object, ...] = ()) -> list[dict[str, object]]:
-        if not sql.lstrip().upper().startswith(("SELECT ", "WITH ")):
+        if sql.upper().split(maxsplit=1)[:1] not in (["SELECT"], ["WITH"]):
             raise UsageError("a query is one SELECT; it cannot change anything")
         with self._lock, sqlite_errors(self._path):
             self._db.execute("PRAGMA query_only=ON")

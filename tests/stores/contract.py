@@ -212,8 +212,17 @@ class LedgerContract:
         assert ledger.query("SELECT session_id, stage FROM research_runs") == [
             {"session_id": "s1", "stage": "knowledge_base"}
         ]
+        assert ledger.query("\n select\n\tsession_id\nFROM sessions") == [{"session_id": "s1"}]
+        assert ledger.query("WITH\n one AS (SELECT 1 AS n) SELECT n FROM one") == [{"n": 1}]
         writes = ("DELETE FROM research_runs", "UPDATE heads SET count = 9", "CREATE TABLE t (x INTEGER)")
-        for sql in (*writes, "DROP TABLE sessions", "SELEC 1", "SELECT nothing FROM research_runs"):
+        for sql in (
+            *writes,
+            "DROP TABLE sessions",
+            "SELEC 1",
+            "",
+            " \n",
+            "SELECT nothing FROM research_runs",
+        ):
             with pytest.raises(UsageError):
                 ledger.query(sql)
         self.write(ledger, recorded("c1"))
