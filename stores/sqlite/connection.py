@@ -62,6 +62,8 @@ def connect(path: Path, *, synchronous: str = "FULL") -> Connection:
             "secure_delete": 1,
             "recursive_triggers": 1,
             "busy_timeout": BUSY_MS,
+            "fullfsync": 1,
+            "checkpoint_fullfsync": 1,
             "journal_mode": journal_mode(),
             "synchronous": SYNCHRONOUS[synchronous],
         }
@@ -71,6 +73,9 @@ def connect(path: Path, *, synchronous: str = "FULL") -> Connection:
         # Without it, INSERT OR REPLACE would remove rows behind the back of their guards.
         connection.execute("PRAGMA recursive_triggers=ON")
         connection.execute(f"PRAGMA busy_timeout={BUSY_MS}")
+        # On macOS a plain fsync leaves data in the drive's own cache; elsewhere these two change nothing.
+        connection.execute("PRAGMA fullfsync=ON")
+        connection.execute("PRAGMA checkpoint_fullfsync=ON")
         connection.execute(f"PRAGMA journal_mode={journal_mode()}")
         connection.execute(f"PRAGMA synchronous={synchronous}")
         for pragma, value in expected.items():

@@ -108,7 +108,10 @@ class TestSqliteLedger(LedgerContract):
         raw = connect(tmp_path / "x.sqlite")
         found = {
             name: raw.execute(f"PRAGMA {name}").fetchone()[0]
-            for name in ("journal_mode", "synchronous", "foreign_keys", "trusted_schema", "busy_timeout")
+            for name in (
+                *("journal_mode", "synchronous", "foreign_keys", "trusted_schema", "busy_timeout"),
+                *("fullfsync", "checkpoint_fullfsync"),
+            )
         }
         raw.close()
         assert found == {
@@ -117,6 +120,8 @@ class TestSqliteLedger(LedgerContract):
             "foreign_keys": 1,
             "trusted_schema": 0,
             "busy_timeout": 30_000,
+            "fullfsync": 1,
+            "checkpoint_fullfsync": 1,
         }
 
     @pytest.mark.parametrize(
