@@ -2,11 +2,15 @@
 
 Stored payloads are canonical JSON (sorted keys, UTF-8). An event's hash covers the hash before it and every
 field of the envelope but the position in the whole ledger, which differs between copies.
+
+A stored event never changes. Where the shape of a type does, its schema version grows, and `UPCASTS` says how
+the payload of each older version becomes one of the next.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import orjson
 
@@ -14,6 +18,9 @@ from researchdesk.state import events as ev
 from researchdesk.state.errors import LedgerCorrupt
 
 GENESIS = "0" * 64
+Upcast = Callable[[dict[str, Any]], dict[str, Any]]
+UPCASTS: dict[tuple[str, int], Upcast] = {}
+"""From a type and a schema version to what makes its payload one of the version after."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,15 +56,28 @@ class StoredEvent:
         """The payload as the value it was.
 
         Raises:
-            LedgerCorrupt: its type or shape is not known here.
+            LedgerCorrupt: its type or shape is not known here, or a newer version wrote it.
         """
-        if self.schema_version != ev.SCHEMA_VERSION:
-            raise self.corrupt(f"schema version {self.schema_version}, known is {ev.SCHEMA_VERSION}")
+        if self.schema_version > ev.SCHEMA_VERSION:
+            raise self.corrupt(
+                f"it was written by a newer version (schema {self.schema_version}, this one knows "
+                f"{ev.SCHEMA_VERSION}); upgrade researchdesk to read it"
+            )
         try:
-            return ev.event_from_json(self.type, self.payload)
-        except ValueError as problem:
+            return ev.event_from_json(self.type, self._payload_of_today())
+        except (ValueError, TypeError, LookupError) as problem:  # an upcast trusts the shape that it knows
             first = str(problem).splitlines()[0]
             raise self.corrupt(f"payload of '{self.type}' has not its shape ({first})") from None
+
+    def _payload_of_today(self) -> str:
+        """The payload in the newest version's shape; a version that changed nothing about the type has no upcast."""
+        casts = [UPCASTS.get((self.type, old)) for old in range(self.schema_version, ev.SCHEMA_VERSION)]
+        if not any(casts):
+            return self.payload
+        payload = orjson.loads(self.payload)
+        for cast in casts:
+            payload = cast(payload) if cast else payload
+        return orjson.dumps(payload).decode()
 
     def corrupt(self, problem: str) -> LedgerCorrupt:
         """The error that names this event's place."""
