@@ -129,9 +129,13 @@ class Ledger(Protocol):
         """The rows of one session in key order, columns as in `state.tables`."""
 
     def replace_rows(
-        self, session_id: str, *, stream: str, rows: Mapping[str, list[Row]], digest: str
+        self, session_id: str, *, stream: str, head: Head, rows: Mapping[str, list[Row]]
     ) -> None:
-        """Put exactly these rows in place of the session's rows, in one transaction."""
+        """Put exactly these rows, and the digest of ``head``, in place of the session's, in one transaction.
+
+        Raises:
+            HeadMoved: the stream does not end at ``head``, whose events the rows were derived from.
+        """
 
     def body_hashes(self) -> Iterator[str]:
         """The hashes of all stored bodies."""

@@ -108,7 +108,7 @@ class SqliteLedger:
     def append(self, append: Append) -> None:
         with self._lock, transaction(self._db, self._path) as db:
             self._check_lease(db, append.lease)
-            self._check_head(db, append)
+            self._check_head(db, append.stream, append.head)
             if append.bodies:
                 db.executemany(
                     "INSERT INTO blobs (hash, bytes) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING",
@@ -136,10 +136,10 @@ class SqliteLedger:
                 f"session '{lease.session_id}' was taken over by {who}; this process stops, nothing was written"
             )
 
-    def _check_head(self, db: Connection, append: Append) -> None:
-        row = db.execute("SELECT count, hash FROM heads WHERE stream = ?", (append.stream,)).fetchone()
-        if (row or (0, append.head.hash)) != (append.head.count, append.head.hash):
-            raise HeadMoved(append.stream)
+    def _check_head(self, db: Connection, stream: str, head: Head) -> None:
+        row = db.execute("SELECT count, hash FROM heads WHERE stream = ?", (stream,)).fetchone()
+        if (row or (0, head.hash)) != (head.count, head.hash):
+            raise HeadMoved(stream)
 
     def _write_head(self, db: Connection, append: Append) -> None:
         last = append.events[-1]
@@ -232,9 +232,10 @@ class SqliteLedger:
         )
 
     def replace_rows(
-        self, session_id: str, *, stream: str, rows: Mapping[str, list[Row]], digest: str
+        self, session_id: str, *, stream: str, head: Head, rows: Mapping[str, list[Row]]
     ) -> None:
         with self._lock, transaction(self._db, self._path) as db:
+            self._check_head(db, stream, head)
             # Artifacts are append-only for everybody else: their guards step aside for this transaction.
             guards = db.execute(
                 "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'artifacts'"
@@ -247,7 +248,7 @@ class SqliteLedger:
                 db.executemany(_INSERTS[table], new)
             for _, sql in guards:
                 db.execute(sql)
-            db.execute("UPDATE heads SET rows_digest = ? WHERE stream = ?", (digest, stream))
+            db.execute("UPDATE heads SET rows_digest = ? WHERE stream = ?", (head.rows_digest, stream))
 
     def body_hashes(self) -> Iterator[str]:
         return iter([row[0] for row in self._all("SELECT hash FROM blobs ORDER BY hash")])

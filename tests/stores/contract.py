@@ -1,7 +1,9 @@
 """What every ledger backend promises; a backend's test class inherits this one and says how to open it."""
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +15,7 @@ from researchdesk.state.templates import IMPLEMENTATION
 from researchdesk.stores.codec import Refs
 from researchdesk.stores.ledger import Append, Head, HeadMoved, Lease, Ledger, Staged
 from researchdesk.stores.replay import Extension, Projection, extend, replay
-from researchdesk.stores.verify import verify
+from researchdesk.stores.verify import rebuild, verify
 
 from ..desks import call, opened
 
@@ -198,14 +200,41 @@ class LedgerContract:
     def test_rows_can_be_replaced_whole(self, ledger: Ledger) -> None:
         self.begin(ledger)
         self.write(ledger, artifact(1), bodies={content_hash(b"body"): b"body"})
-        digest = ledger.head("session:s1").rows_digest
+        head = ledger.head("session:s1")
         rows = {table: ledger.rows(table, "s1") for table in ("sessions", "research_runs", "artifacts")}
         rows |= {table: ledger.rows(table, "s1") for table in ("checklist_items", "report_sections")}
-        ledger.replace_rows("s1", stream="session:s1", rows={"sessions": rows["sessions"]}, digest="0" * 64)
+        ledger.replace_rows("s1", stream="session:s1", head=head, rows={"sessions": rows["sessions"]})
         assert ledger.rows("artifacts", "s1") == []
         assert not verify(ledger).ok
-        ledger.replace_rows("s1", stream="session:s1", rows=rows, digest=digest)
+        ledger.replace_rows("s1", stream="session:s1", head=head, rows=rows)
         assert verify(ledger).ok
+
+    def test_rows_of_an_old_head_take_no_place(self, ledger: Ledger) -> None:
+        self.begin(ledger)
+        head, rows = ledger.head("session:s1"), {"sessions": ledger.rows("sessions", "s1")}
+        self.write(ledger, recorded("c1"))
+        with pytest.raises(HeadMoved):
+            ledger.replace_rows("s1", stream="session:s1", head=head, rows=rows)
+        assert ledger.call_row(call()) is not None
+        assert verify(ledger).ok
+
+    def test_rebuilding_while_others_append_loses_no_row(
+        self, ledger: Ledger, reopen: Callable[[], Ledger], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        self.begin(ledger)
+        other, late = reopen(), iter(("c1", "c2"))
+        replace_rows = ledger.replace_rows
+
+        def overtaken(*args: Any, **more: Any) -> None:
+            for name in itertools.islice(late, 1):
+                self.write(other, recorded(name))
+            replace_rows(*args, **more)
+
+        monkeypatch.setattr(ledger, "replace_rows", overtaken)
+        rebuild(ledger, "session:s1")
+        other.close()
+        assert [row[2] for row in ledger.rows("tool_calls", "s1")] == ["c1", "c2"]
+        assert verify(ledger).problems == ()
 
     def test_a_query_reads_by_name_and_cannot_write(self, ledger: Ledger) -> None:
         self.begin(ledger)
