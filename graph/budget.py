@@ -11,6 +11,8 @@ SILENT_ANSWERS = 3
 FAILURES = 3
 LOOP_WINDOW = 24
 OUTPUT_TOKENS = 4_000
+TURNS_AHEAD = 4
+"""Turns that a token budget is to last for, so that a small one makes small prompts and not one big one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,21 +33,34 @@ class Budget:
     max_steps: int = 0
     tokens: int = 0
     wall_seconds: int = 0
-    started: float = field(default_factory=time.monotonic)
+    started: float = field(default_factory=lambda: time.monotonic())
 
     def steps(self, run: ResearchRun) -> int:
         """Requests allowed in all."""
         return self.max_steps or run.limits.step_cap
 
     def left(self, workspace: Workspace) -> dict[str, int | None]:
-        """What is left, for the prompt: steps, tokens, and the part that is kept for writing."""
+        """What is left, for the prompt: steps, tokens, and the part of each that is kept for writing."""
         run = workspace.run
         assert run is not None
+        steps = self.steps(run)
         return {
-            "steps_left": max(0, self.steps(run) - workspace.called),
+            "steps_left": max(0, steps - workspace.called),
+            "writing_steps": steps - max(1, int(steps * (1 - run.limits.writing_reserve))),
             "tokens_left": max(0, self.tokens - workspace.tokens) if self.tokens else None,
             "writing_reserve": int(self.tokens * run.limits.writing_reserve) if self.tokens else None,
         }
+
+    def prompt_cap(self, workspace: Workspace) -> int:
+        """Tokens of the next prompt: the scope's cap, less where the token budget would not last for some turns."""
+        run = workspace.run
+        assert run is not None
+        if not self.tokens:
+            return run.limits.prompt_cap
+        gathers = run.stage == "knowledge_base"
+        share = 1 - run.limits.writing_reserve if gathers else 1
+        left = int(self.tokens * share) - workspace.tokens
+        return min(run.limits.prompt_cap, left // (TURNS_AHEAD if gathers else 2))
 
     def stop(self, workspace: Workspace, *, next_tokens: int) -> Stop | None:
         """Why the next request must not be made in this stage, or None when it may.

@@ -61,12 +61,12 @@ class Prompt:
 
 
 def build_prompt(session: Session, budget: Budget, *, schema_tokens: int) -> Prompt:
-    """The next turn's prompt, at most the run's ``prompt_cap`` tokens by estimate."""
+    """The next turn's prompt, at most the budget's ``prompt_cap`` tokens by estimate."""
     workspace = session.workspace
     run = workspace.run
     assert run is not None
     rules = RULES.format(calls=CALLS_PER_TURN)
-    room = max(2_000, run.limits.prompt_cap - schema_tokens - estimate_tokens(rules) - 100)
+    room = max(2_000, budget.prompt_cap(workspace) - schema_tokens - estimate_tokens(rules) - 100)
     view = turn_view(session, workspace, run, budget, room=room)
     body = seal(orjson.dumps(view).decode(), tag="research_workspace", boundary=new_boundary())
     messages: list[BaseMessage] = [SystemMessage(rules), HumanMessage(body)]
@@ -92,6 +92,8 @@ def turn_view(
         (_note(run, note, read, whole=whole) for note in run.by_role("evidence_note")), free_notes
     )
     view["found"] = _fit(_leads(run, workspace), max(0, room - _cost(view)) if shares["found"] else 0)
+    if whole:
+        view["passages"] = _fit(_unnoted(run), max(0, room - _cost(view)))
     return view
 
 
@@ -166,6 +168,16 @@ def _leads(run: ResearchRun, workspace: Workspace) -> Iterable[dict[str, Any]]:
             "score": round(lead.score, 5),
             "query": lead.query,
         }
+
+
+def _unnoted(run: ResearchRun) -> Iterable[dict[str, Any]]:
+    """The passage that led to each source without a note: what there is to write from where nothing was read."""
+    noted = {key for note in run.by_role("evidence_note") for key in note.source_artifact_ids}
+    for source in run.all_sources:
+        lead = run.leads.get(source.url)
+        if lead is not None and source.artifact_id not in noted:
+            best = lead.best
+            yield {"source_id": source.source_id, "start": best.start, "text": best.snippet}
 
 
 def _note(

@@ -1,5 +1,6 @@
 """Tool calls with every argument of their schema, so that a strict validator takes them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,18 +93,27 @@ def step(
 
 
 def checkpoint(
-    round_number: int, stage: str, *, summary: str, open_questions: list[str], evidence: list[str]
+    round_number: int,
+    stage: str,
+    *,
+    summary: str,
+    status: str = "active",
+    open_questions: Sequence[str] = (),
+    evidence: Sequence[str] = (),
 ) -> Call:
+    following = "Write the report from the quotes that were noted."
+    if status == "blocked":
+        following = "Add documents that may hold an answer, or ask in other words, and take the run up again."
     return Call(
         "deep_research_checkpoint",
         {
             "round": round_number,
             "stage": stage,
-            "status": "active",
+            "status": status,
             "summary": summary[:4000],
             "open_questions": [question[:1000] for question in open_questions[:50]],
-            "next_steps": ["Write the report from the quotes that were noted."],
-            "artifact_ids": evidence[:100],
+            "next_steps": [following],
+            "artifact_ids": list(evidence[:100]),
         },
     )
 

@@ -21,7 +21,8 @@ COMMON_WORDS = """
     number options order page part possible process provide provided provides recommend recommended reference
     references require required requirement requirements result return see section set should simple specific
     specified standard support system table text time type types user users value values verify version want web
-    within work www com org true false null non ie eg"""
+    within work www com org true false null non ie eg import def class return self assert none str int
+    bool dict tuple py const let var"""
 COMMON = frozenset(COMMON_WORDS.split())
 Item = TypeVar("Item")
 

@@ -5,9 +5,11 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from researchdesk.graph.offline.aliases import aliases, defining_query
 from researchdesk.graph.offline.calls import Call, archive, search
 from researchdesk.graph.offline.feedback import PASSAGES, deal, expansion
-from researchdesk.graph.offline.question import Question
+from researchdesk.graph.offline.programs import code_sentences, is_program
+from researchdesk.graph.offline.question import Question, read_question
 from researchdesk.graph.offline.terms import Rarity, words
 from researchdesk.graph.offline.view import Found, View
 
@@ -15,7 +17,13 @@ TARGETS = {"quick": 10, "standard": 15, "deep": 25}
 LEAST_SOURCES = 10
 """Fewer documents showed only one side where publishers differ."""
 HITS = 50
+NAMING_HITS = 8
+"""For the search that only asks how the subject is called."""
 LONGEST_QUERY = 400
+ASIDES = re.compile(
+    r"(?:tests?|specs?|examples?|benchmarks?|fixtures?|samples?|conftest|vendor)(?:[_.-].*)?|.*[_.-]tests?\.\w+"
+)
+ASIDE = 0.6
 QUESTION_END = re.compile(r"(?<=[?？])\s*|(?<=[.。;；])\s+")
 
 
@@ -54,20 +62,56 @@ def folder_parts(locator: str) -> list[str]:
 
 
 def next_searches(view: View, question: Question) -> list[Call]:
-    """Searches that are still worth a call: the plain question, its parts, then with learned words."""
-    failed = {folded(str(result.arguments.get("query", ""))) for result in view.failed("search_sources")}
-    asked = {folded(search.query) for search in view.searches} | failed
+    """Searches that are still worth a call: the plain question first, then with words that it led to."""
     plain = plain_queries(view.objective, question)
-    if (failed and not failed & {folded(query) for query in plain}) or (view.steps and not view.sources):
+    if was_blocked(view):
+        return [search(query, limit=HITS) for query in plain]
+    failed = {folded(str(result.arguments.get("query", ""))) for result in view.failed("search_sources")}
+    asked = {folded(one.query) for one in view.searches} | failed
+    if failed and not view.searches:
+        return []  # no search works here
+    defining = defining_query(subject_words(question))
+    limits = {**dict.fromkeys(plain, HITS), defining: NAMING_HITS}
+    opening = list(limits)
+    if missing := [query for query in opening if folded(query) not in asked]:
+        return [search(query, limit=limits[query]) for query in missing]
+    if failed - {folded(query) for query in opening} or any(
+        is_widened(one.query, view) for one in view.searches
+    ):
         return []
-    missing = [query for query in plain if folded(query) not in asked]
-    if missing:
-        return [search(query, limit=HITS) for query in missing]
-    if len(asked) == len(plain):
-        widened = widened_query(view, question) if view.found else fallback_query(question)
-        if widened and folded(widened) not in asked:
-            return [search(widened, limit=HITS)]
-    return []
+    wanted = second_queries(view, question) if view.found else [" ".join(focus_words(question))]
+    return [search(query, limit=HITS) for query in wanted if query and folded(query) not in asked]
+
+
+def was_blocked(view: View) -> bool:
+    """True at the first turn of a run that ended blocked for want of sources and was taken up again."""
+    return not view.sources and any(
+        one.tool == "deep_research_checkpoint" and one.arguments.get("status") == "blocked" and not one.failed
+        for one in view.last
+    )
+
+
+def second_queries(view: View, question: Question) -> list[str]:
+    """The question with learned words, and with the other names of its subject in quotation marks."""
+    names = aliases(question.subject, (hit.snippet for hit in view.found), question.vocabulary)
+    rest = [word for word in focus_words(question) if question.vocabulary.term(word) not in question.subject]
+    return [widened_query(view, question), *(" ".join([f'"{name}"', *rest]) for name in names)]
+
+
+def is_widened(query: str, view: View) -> bool:
+    """True for a query that holds the whole objective and more."""
+    plain = plain_queries(view.objective, read_question(view.objective))[0]
+    return folded(query).startswith(f"{folded(plain)} ")
+
+
+def alias_of(query: str) -> str:
+    """The other name of the subject that a search asked for, "" where it asked for none."""
+    return query[1 : query.index('"', 1)] if query.startswith('"') and query.count('"') == 2 else ""
+
+
+def subject_words(question: Question) -> list[str]:
+    """The words of the question, as written, that name the thing it is about."""
+    return [word for word in focus_words(question) if question.vocabulary.term(word) in question.subject]
 
 
 def folded(query: str) -> str:
@@ -76,8 +120,8 @@ def folded(query: str) -> str:
 
 
 def locating_searches(view: View, question: Question) -> list[Call]:
-    """Searches made when all is archived: they show further places in the sources that are worth reading."""
-    if not view.sources or view.notes or view.failed("search_sources"):
+    """Searches made when archiving: they show further places in the sources that are worth reading."""
+    if view.notes or view.failed("search_sources"):
         return []
     asked = {folded(search.query) for search in view.searches}
     focus = focus_words(question)
@@ -103,14 +147,9 @@ def shorten(query: str, question: Question) -> str:
 def widened_query(view: View, question: Question) -> str:
     hits = ranked(view, question)
     folders = Folders.of(hit.locator for hit in hits)
-    passages = [(folders(hit), hit.snippet) for hit in deal(hits, folders, PASSAGES)]
+    passages = [(folders(hit), spoken(hit)) for hit in deal(hits, folders, PASSAGES)]
     learned = expansion(question.text, passages, vocabulary=question.vocabulary)
     return " ".join([shorten(view.objective, question), *learned]) if learned else ""
-
-
-def fallback_query(question: Question) -> str:
-    """What the question is about without its frame, when the plain question found nothing."""
-    return " ".join(question.focus)
 
 
 def ranked(view: View, question: Question) -> list[Found]:
@@ -119,15 +158,33 @@ def ranked(view: View, question: Question) -> list[Found]:
     wanted = [*question.terms, *question.learned]
     weights = {term: rarity(term) * question.weight(term) for term in wanted}
     total = sum(weights.values()) or 1.0
+    wants_asides = asks_for_asides(question)
 
     def value(place: int, hit: Found) -> float:
         held = set(question.vocabulary.terms(f"{hit.title} {hit.snippet}"))
         cover = sum(weight for term, weight in weights.items() if term in held) / total
-        return cover + 10 / (10 + place)
+        aside = is_aside(hit.locator) and not wants_asides
+        return (cover + 10 / (10 + place)) * (ASIDE if aside else 1.0)
 
     order = sorted(view.found, key=lambda hit: -hit.score)
     placed = sorted(enumerate(order), key=lambda pair: -value(*pair))
     return [hit for _, hit in placed]
+
+
+def spoken(hit: Found) -> str:
+    """What a passage says to a reader: of a program only its comments and documentation."""
+    return (
+        " ".join(one.text for one in code_sentences(hit.snippet)) if is_program(hit.locator) else hit.snippet
+    )
+
+
+def is_aside(locator: str) -> bool:
+    """True for tests, examples and the like, which show a thing in use and seldom say what it is."""
+    return any(ASIDES.fullmatch(part) for part in re.split(r"[\\/]", locator.removeprefix("file:").lower()))
+
+
+def asks_for_asides(question: Question) -> bool:
+    return any(ASIDES.fullmatch(word) for word in words(question.text))
 
 
 def target(view: View) -> int:

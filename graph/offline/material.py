@@ -9,7 +9,7 @@ from researchdesk.graph.offline.feedback import deal
 from researchdesk.graph.offline.gathering import Folders, folder_parts, is_web
 from researchdesk.graph.offline.passages import Sentence, clean, looks_like_code
 from researchdesk.graph.offline.question import Question
-from researchdesk.graph.offline.quotes import parse_quotes
+from researchdesk.graph.offline.quotes import Quote, parse_quotes
 from researchdesk.graph.offline.sentences import NORMATIVE, says_again, score
 from researchdesk.graph.offline.terms import Rarity
 from researchdesk.graph.offline.view import Source, View
@@ -26,6 +26,8 @@ class Material:
 
     view: View
     question: Question
+    late: tuple[Quote, ...] = ()
+    """Quotes that are noted in the same answer."""
 
     @cached_property
     def sources(self) -> dict[str, Source]:
@@ -35,6 +37,7 @@ class Material:
     def evidence(self) -> tuple[Evidence, ...]:
         """All noted quotes, best first; of nearly equal ones of the same source only the best."""
         quotes = [quote for note in self.view.notes for quote in parse_quotes(note.text)]
+        quotes += self.late
         vocabulary = self.question.vocabulary
         rarity = Rarity.over(vocabulary.terms(clean(quote.text)) for quote in quotes)
         found: dict[tuple[str, str], Evidence] = {}

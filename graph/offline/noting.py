@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from researchdesk.graph.offline.calls import Call, read, save
 from researchdesk.graph.offline.passages import Sentence, sentences
+from researchdesk.graph.offline.programs import code_sentences, is_program
 from researchdesk.graph.offline.question import Question
 from researchdesk.graph.offline.quotes import Quote, can_be_quoted, quoted, render_quote
-from researchdesk.graph.offline.sentences import best, moved, score
+from researchdesk.graph.offline.sentences import best, is_command, moved, score
 from researchdesk.graph.offline.terms import Rarity
 from researchdesk.graph.offline.view import Hit, Result, Source, View
 
@@ -19,6 +20,8 @@ WINDOWS_A_SOURCE = 3
 BEFORE_HIT = 700
 """Characters read before a hit, so that the heading above it is usually seen."""
 QUOTES_A_SOURCE = 5
+BLANK = "Read without finding"
+"""Name of the note on sources that hold no answer."""
 READ = "deep_research_read_artifact"
 
 
@@ -29,26 +32,36 @@ class Page:
     source: Source
     offset: int
     text: str
+    starts: bool = False
+    """True where it begins with a sentence's first word."""
 
 
-def next_reads(view: View, *, waiting: Sequence[Source]) -> list[Call]:
-    """Reads of the next sources that have no note yet; a source is read in one turn, or not yet."""
+def next_reads(view: View, *, waiting: Sequence[Source], turns: int | None = None) -> list[Call]:
+    """Reads of the next sources that have no note yet; a source is read in one turn, or not yet.
+
+    Args:
+        turns: answers that are left for gathering; with few of them only the best places are read.
+    """
+    room = READS_A_TURN.get(view.scope_level, 6)
+    most = WINDOWS_A_SOURCE
+    if turns is not None and waiting:
+        most = max(1, min(most, turns * room // len(waiting)))
     calls: list[Call] = []
     for source in waiting:
-        windows = windows_of(source)
-        if calls and len(calls) + len(windows) > READS_A_TURN.get(view.scope_level, 6):
+        windows = windows_of(source, most=most)
+        if calls and len(calls) + len(windows) > room:
             break
         calls.extend(read(source.artifact_id, offset=offset, length=WINDOW) for offset in windows)
     return calls
 
 
-def windows_of(source: Source) -> list[int]:
+def windows_of(source: Source, *, most: int) -> list[int]:
     """Offsets of the windows that hold most hits, in the order of the text."""
-    if source.chars and source.chars <= 2 * WINDOW:
+    if source.chars and source.chars <= min(2, most) * WINDOW:
         return list(range(0, source.chars, WINDOW))
     left = sorted(hit.start for hit in source.hits) or [0]
     chosen: list[int] = []
-    while left and len(chosen) < WINDOWS_A_SOURCE:
+    while left and len(chosen) < most:
         counts = {
             start: sum(start <= other < start + WINDOW - BEFORE_HIT - 500 for other in left) for start in left
         }
@@ -61,21 +74,37 @@ def windows_of(source: Source) -> list[int]:
 def next_notes(view: View, question: Question) -> list[Call]:
     """Notes on the sources that the last turn read; one note without quotes for those that say nothing."""
     pages = pages_of(view)
-    cut = {page: quotable(page) for page in pages}
+    calls, empty = [], list(unreadable(view, {page.source.artifact_id for page in pages}))
+    for source, quotes in quotes_by_source(view, question, pages).items():
+        if quotes:
+            calls.append(note([source], quotes))
+        else:
+            empty.append(source)
+    return [*calls, *([blank_note(empty)] if empty else [])]
+
+
+def late_quotes(view: View, question: Question) -> dict[Source, list[Quote]]:
+    """When the report is due: quotes of what the last turn read, and of the passages that led to other sources."""
+    pages = pages_of(view)
+    known = {page.source.source_id for page in pages}
+    sources = {source.source_id: source for source in view.sources if not source.noted}
+    pages += [
+        Page(sources[one.source_id], one.start, one.text, starts=True)
+        for one in view.passages
+        if one.source_id in sources and one.source_id not in known
+    ]
+    return {source: quotes for source, quotes in quotes_by_source(view, question, pages).items() if quotes}
+
+
+def quotes_by_source(view: View, question: Question, pages: Sequence[Page]) -> dict[Source, list[Quote]]:
+    cut = {page: quotable(page, question) for page in pages}
     seen = [question.vocabulary.terms(one.clean) for found in cut.values() for one in found]
     seen += [question.vocabulary.terms(hit.snippet) for hit in view.found]
     rarity = Rarity.over(seen)
-    by_source: dict[str, list[Page]] = defaultdict(list)
+    by_source: dict[Source, list[Page]] = defaultdict(list)
     for page in pages:
-        by_source[page.source.source_id].append(page)
-    calls, empty = [], list(unreadable(view, {page.source.artifact_id for page in pages}))
-    for own in by_source.values():
-        quotes = quotes_of(own, cut, question, rarity)
-        if quotes:
-            calls.append(note(own[0].source, quotes))
-        else:
-            empty.append(own[0].source)
-    return [*calls, *([blank_note(empty)] if empty else [])]
+        by_source[page.source].append(page)
+    return {source: quotes_of(own, cut, question, rarity) for source, own in by_source.items()}
 
 
 def pages_of(view: View) -> list[Page]:
@@ -97,15 +126,20 @@ def unreadable(view: View, readable: set[str]) -> list[Source]:
     return [source for source in view.sources if source.artifact_id in failed - readable and not source.noted]
 
 
-def quotable(page: Page) -> list[Sentence]:
-    """Whole sentences of a page that can stand between quotation marks."""
-    found = sentences(page.text)
-    if page.offset > 0:
+def quotable(page: Page, question: Question) -> list[Sentence]:
+    """Whole sentences of a page that can stand between quotation marks and do not only repeat the question."""
+    found = code_sentences(page.text) if is_program(page.source.locator) else sentences(page.text)
+    if page.offset > 0 and not page.starts:
         found = [one for one in found if one.start > first_break(page.text)]
     ends = page.offset + len(page.text) >= page.source.chars if page.source.chars else len(page.text) < WINDOW
     if not ends:
         found = [one for one in found if one.end < len(page.text.rstrip()) or one.text[-1:] in ".。!?"]
-    return [moved(one, page.offset) for one in found if can_be_quoted(one.text)]
+    asked = " ".join(question.text.split()).casefold()
+    return [
+        moved(one, page.offset)
+        for one in found
+        if can_be_quoted(one.text) and asked not in one.clean.casefold() and not is_command(one)
+    ]
 
 
 def first_break(text: str) -> int:
@@ -126,7 +160,8 @@ def quotes_of(
             )
     chosen = best(scored.values(), limit=QUOTES_A_SOURCE)
     return [
-        Quote(one.sentence.text, source.source_id, one.sentence.heading or source.title) for one in chosen
+        Quote(one.sentence.text, source.source_id, one.sentence.heading or source.title or "")
+        for one in chosen
     ]
 
 
@@ -136,14 +171,15 @@ def nearness(sentence: Sentence, hits: Sequence[Hit]) -> float:
     return min(1.0, inside / 2 + 0.25 * bool(inside))
 
 
-def note(source: Source, quotes: Sequence[Quote]) -> Call:
+def note(sources: Sequence[Source], quotes: Sequence[Quote]) -> Call:
     body = "\n".join(render_quote(quote) for quote in quotes)
+    ids = ", ".join(source.source_id for source in sources)
     return save(
         "evidence_note",
-        f"Quotes from {source.title or source.source_id}",
+        f"Quotes from {sources[0].title or sources[0].locator if len(sources) == 1 else ids}",
         body,
-        summary=f"Sentences of {source.source_id} that answer best: {quoted(quotes[0].text[:200])}",
-        sources=[source.artifact_id],
+        summary=f"Sentences of {ids} that answer best: {quoted(quotes[0].text[:200])}",
+        sources=[source.artifact_id for source in sources],
     )
 
 
@@ -151,7 +187,7 @@ def blank_note(sources: Sequence[Source]) -> Call:
     lines = [f"- nothing to quote in [{source.source_id}] — {source.title}" for source in sources]
     return save(
         "evidence_note",
-        "Read without finding",
+        BLANK,
         "\n".join(lines),
         summary="These sources were archived and read; no sentence of them answers.",
         sources=[source.artifact_id for source in sources],
@@ -175,4 +211,4 @@ def waiting_sources(view: View) -> list[Source]:
 
 def failed_twice(results: Sequence[Result]) -> bool:
     """True when even the note without quotes was refused."""
-    return any(result.arguments.get("name") == "Read without finding" for result in results)
+    return any(result.arguments.get("name") == BLANK for result in results)

@@ -1,7 +1,7 @@
 """What a question asks for, as far as its words tell: terms, frame, quantity."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from researchdesk.graph.offline.terms import Vocabulary, words
@@ -56,7 +56,7 @@ POLAR = re.compile(
     re.IGNORECASE,
 )
 META = """agree disagree consensus current guideline guidance advice source publisher document according question answer
-    compare difference opinion say practice"""
+    compare difference opinion say practice sure project repository codebase program"""
 QUANTITIES: tuple[tuple[str, str], ...] = (
     ("length long short character", "character byte bit digit letter word symbol meter metre"),
     ("duration long time timeout lifetime period age expire expiry interval often frequency retention soon lock",
@@ -83,6 +83,8 @@ class Question:
         bounds: kinds of bound that answer: of ``min``, ``max``, ``permit`` and ``exact``.
         learned_words: the learned terms as they were searched for.
         focus: terms without frame, meta and quantity words: what it is about.
+        subject: the focus without names of quantities: the thing itself.
+        aliases: other names of the subject that documents gave, each as its terms.
         units: terms of units in which the answer may be told; empty when no quantity is asked for.
     """
 
@@ -96,6 +98,13 @@ class Question:
     is_polar: bool
     bounds: frozenset[str]
     learned_words: tuple[str, ...]
+    subject: tuple[str, ...]
+    aliases: tuple[frozenset[str], ...] = ()
+
+    def names_subject(self, held: Collection[str]) -> bool:
+        """True where the terms name what the question is about, by its own name or by another."""
+        by_alias = any(len(name & set(held)) * 3 >= len(name) * 2 for name in self.aliases)
+        return by_alias or any(term in held for term in self.subject)
 
     @property
     def wants_number(self) -> bool:
@@ -113,8 +122,13 @@ class Question:
         return FRAME_WEIGHT if term in self.terms else LEARNED_WEIGHT
 
 
-def read_question(text: str, *, queries: Sequence[str] = ()) -> Question:
-    """A question from its text and the queries asked so far (words that only they hold were learned)."""
+def read_question(text: str, *, queries: Sequence[str] = (), aliases: Sequence[str] = ()) -> Question:
+    """A question from its text and what its searches added.
+
+    Args:
+        queries: widened queries; words that only they hold were learned.
+        aliases: other names of its subject.
+    """
     vocabulary = Vocabulary.of(text)
     terms = tuple(dict.fromkeys(vocabulary.terms(text)))
     asked = [word for query in queries for word in vocabulary.terms(query)]
@@ -124,6 +138,7 @@ def read_question(text: str, *, queries: Sequence[str] = ()) -> Question:
     framing = [(stems & names, pattern) for names, pattern in stemmed_frames(vocabulary) if stems & names]
     frame_terms = frozenset[str]().union(*(names for names, _ in framing))
     focus = tuple(term for term in terms if term not in frame_terms | stems_of(META, vocabulary)) or terms
+    quantities = frozenset[str]().union(*(stems_of(names, vocabulary) for names, _ in QUANTITIES))
     in_english = vocabulary.language == "english"
     return Question(
         text=text,
@@ -136,6 +151,8 @@ def read_question(text: str, *, queries: Sequence[str] = ()) -> Question:
         is_polar=bool(POLAR.match(text)),
         bounds=bounds_of(text),
         learned_words=tuple(forms[term] for term in learned),
+        subject=tuple(term for term in focus if term not in quantities) or focus,
+        aliases=tuple(parts for name in aliases if (parts := frozenset(vocabulary.terms(name)))),
     )
 
 

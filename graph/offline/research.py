@@ -4,25 +4,35 @@ from collections.abc import Collection
 
 from researchdesk.graph.offline.calls import Call, checklist, checkpoint, complete, save, step
 from researchdesk.graph.offline.gathering import (
+    alias_of,
     folder_parts,
     is_web,
+    is_widened,
     locating_searches,
     next_archives,
     next_searches,
-    plain_queries,
 )
 from researchdesk.graph.offline.material import Material
-from researchdesk.graph.offline.noting import failed_twice, next_notes, next_reads, waiting_sources
+from researchdesk.graph.offline.noting import (
+    BLANK,
+    failed_twice,
+    late_quotes,
+    next_notes,
+    next_reads,
+    note,
+    waiting_sources,
+)
 from researchdesk.graph.offline.question import Question, read_question
 from researchdesk.graph.offline.quotes import parse_quotes
-from researchdesk.graph.offline.view import Note, View
+from researchdesk.graph.offline.view import View
 from researchdesk.graph.offline.writing import handoff_lists, handoff_text, outline_text, section_text
 
 SETTLED = {"completed", "skipped"}
-STEPS_TO_CLOSE = 8
-"""Model answers that closing the knowledge base and writing the report may take."""
+HURRY = 5
+"""With at most so many answers left for gathering, several things are done in one."""
+TURN_TOKENS = 8_000
+"""What an answer with its prompt is taken to cost where tokens are limited."""
 SAVE = "deep_research_save_artifact"
-NOTHING = "Nothing that answers the question could be found and archived, so there is nothing to report."
 
 
 def next_calls(view: View, *, offered: Collection[str]) -> tuple[list[Call], str]:
@@ -38,53 +48,79 @@ def next_calls(view: View, *, offered: Collection[str]) -> tuple[list[Call], str
 
 
 def question_of(view: View) -> Question:
-    """The question with the words that feedback added to its first searches."""
-    plain = len(plain_queries(view.objective, read_question(view.objective)))
-    return read_question(view.objective, queries=[search.query for search in view.searches[: plain + 1]])
+    """The question with the words that feedback added to its searches, and the names that documents gave it."""
+    queries = [search.query for search in view.searches]
+    widened = [query for query in queries if is_widened(query, view)][:1]
+    names = [name for query in queries if (name := alias_of(query)) and query not in view.objective]
+    return read_question(view.objective, queries=widened, aliases=names)
 
 
 def closing_words(view: View) -> str:
-    if not view.sources:
-        return NOTHING
     problems = "; ".join(result.text.strip()[:300] for result in view.last if result.failed)
     return f"Nothing is left that rules could do. {problems}".strip()
 
 
 def gathering(view: View, question: Question) -> list[Call]:
-    """Search, archive, read and note, then close the knowledge base."""
-    if hurried(view):
-        return [*next_notes(view, question), *([] if view.last and reading(view) else closing(view))]
-    for find in (next_searches, next_archives, locating_searches):
-        if calls := find(view, question):
-            return calls
+    """Search, archive, read and note, then close the knowledge base; with few answers left much of it at once."""
+    searches = next_searches(view, question)
+    if not view.found and not view.sources:
+        return searches or nothing_found(view)
     if failed_twice(view.failed(SAVE)):
         return closing(view)
-    # Notes and reads take turns: results of one turn share the prompt, and pages are to come uncut.
-    calls = next_notes(view, question) or next_reads(view, waiting=waiting_sources(view))
-    return calls or closing(view)
+    turns = turns_left(view)
+    if searches and not view.sources and (turns is None or turns > HURRY):
+        return searches  # what they find is to be chosen from, too
+    archives = next_archives(view, question)
+    if searches and turns is not None and turns > 2:
+        archives = archives[: (len(archives) + 1) // 2]
+    elif archives:
+        searches += locating_searches(view, question)
+    # Note results are short: the pages that are read beside them still come uncut.
+    reads = next_reads(view, waiting=waiting_sources(view), turns=turns)
+    return [*next_notes(view, question), *searches, *archives, *reads] or closing(view)
 
 
-def reading(view: View) -> bool:
-    return any(result.tool == "deep_research_read_artifact" for result in view.last)
-
-
-def hurried(view: View) -> bool:
-    """True when what is left of the budget is needed for the report."""
+def turns_left(view: View) -> int | None:
+    """Answers that are left for gathering, None where neither steps nor tokens are limited."""
     budget = view.budget
-    few_steps = budget.steps_left is not None and budget.steps_left <= STEPS_TO_CLOSE
-    few_tokens = (
-        budget.tokens_left is not None
-        and budget.writing_reserve is not None
-        and budget.tokens_left <= budget.writing_reserve
+    left = []
+    if budget.steps_left is not None:
+        left.append(max(1, budget.steps_left - budget.writing_steps))
+    if budget.tokens_left is not None:
+        left.append(max(1, (budget.tokens_left - (budget.writing_reserve or 0)) // TURN_TOKENS))
+    return min(left, default=None)
+
+
+def nothing_found(view: View) -> list[Call]:
+    """The end of a run without any source, with its reason; it may be taken up again."""
+    hits = sum(search.results for search in view.searches)
+    reason = f"nothing was found for '{view.objective[:300]}' in {len(view.searches)} searches."
+    if hits:
+        codes = ", ".join(sorted({one.code for one in view.refused if one.code}))
+        reason = f"no document of those that {len(view.searches)} searches found could be archived"
+        reason += f" ({codes})." if codes else "."
+    if failed := [result for result in view.failed("search_sources") if result.text]:
+        reason = f"the search failed: {failed[0].text.strip()[:300]}"
+    if view.failed("deep_research_checkpoint"):
+        return []
+    reason = f"no evidence: {reason}"
+    steps = record(view, reason) if not view.steps and not view.failed("deep_research_record_step") else []
+    end = checkpoint(
+        max(1, view.round),
+        "knowledge_base",
+        status="blocked",
+        summary=reason,
+        open_questions=[view.objective],
     )
-    return bool(view.stop_reason) or few_steps or few_tokens
+    return [*steps, *settle(view), end]
 
 
-def speaking(view: View) -> list[Note]:
-    """Notes that hold quotes, as far as their bodies are shown; else all of them."""
-    return [note for note in view.notes if parse_quotes(note.text)] or [
-        note for note in view.notes if note.name != "Read without finding"
-    ]
+def evidence_of(view: View) -> list[str]:
+    """Ids of the notes that hold quotes, as far as they are shown; where none is, of the sources with notes."""
+    speaking = [note.artifact_id for note in view.notes if parse_quotes(note.text)]
+    if view.notes:
+        return speaking or [note.artifact_id for note in view.notes if note.name != BLANK]
+    return [source.artifact_id for source in view.sources if source.noted]
 
 
 def closing(view: View) -> list[Call]:
@@ -92,11 +128,9 @@ def closing(view: View) -> list[Call]:
     refused = view.failed("deep_research_checkpoint")
     calls = record(view) if not view.steps and not view.failed("deep_research_record_step") else []
     calls += settle(view)
-    if not view.sources:
-        return calls
     if refused and (not calls or view.failed("deep_research_update_checklist")):
         return []
-    notes = [note.artifact_id for note in speaking(view)]
+    notes = evidence_of(view)
     calls.append(
         checkpoint(
             max(1, view.round),
@@ -109,9 +143,13 @@ def closing(view: View) -> list[Call]:
     return calls
 
 
-def record(view: View) -> list[Call]:
-    """The one step of this run: where it looked, with which words, and what it brought."""
-    notes = [note.artifact_id for note in speaking(view)]
+def record(view: View, reason: str = "") -> list[Call]:
+    """The one step of this run: where it looked, with which words, and what it brought.
+
+    Args:
+        reason: why it is blocked, where it brought nothing.
+    """
+    notes = evidence_of(view)
     web = bool(view.sources) and all(is_web(source.locator) for source in view.sources)
     folders = dict.fromkeys("/".join(folder_parts(source.locator)) or "." for source in view.sources)
     refs = [
@@ -136,14 +174,18 @@ def record(view: View) -> list[Call]:
             evidence=notes,
             refs=refs,
             web=web,
-            reason="" if notes else "the searches and the read sources held nothing that answers",
+            reason="" if notes else reason or "the searches and the read sources held nothing that answers",
         )
     ]
 
 
-def settle(view: View) -> list[Call]:
-    """Open checklist items: completed with the notes, skipped with a reason where there are none."""
-    notes = [note.artifact_id for note in speaking(view)]
+def settle(view: View, *, quoted: Collection[str] = ()) -> list[Call]:
+    """Open checklist items: completed with the notes, skipped with a reason where there are none.
+
+    Args:
+        quoted: artifact ids of sources that are quoted by now without a note that the view knows.
+    """
+    evidence = evidence_of(view) or list(quoted)
     tried = {
         (str(result.arguments.get("item_id")), str(result.arguments.get("status")))
         for result in view.failed("deep_research_update_checklist")
@@ -156,8 +198,8 @@ def settle(view: View) -> list[Call]:
             calls.append(
                 checklist(item.item_id, "blocked", evidence=[], reason="no source could be archived")
             )
-        elif notes and (item.item_id, "completed") not in tried:
-            calls.append(checklist(item.item_id, "completed", evidence=notes[:50]))
+        elif evidence and (item.item_id, "completed") not in tried:
+            calls.append(checklist(item.item_id, "completed", evidence=evidence[:50]))
         elif (item.item_id, "skipped") not in tried:
             reason = "no archived source holds a sentence that answers"
             calls.append(checklist(item.item_id, "skipped", evidence=[], reason=reason))
@@ -165,27 +207,32 @@ def settle(view: View) -> list[Call]:
 
 
 def writing(view: View, question: Question) -> list[Call]:
-    """The outline and the sections, then report and handoff, then the end."""
-    material = Material(view, question)
+    """All documents in one answer, then the end; what was refused is written once more."""
+    late = late_quotes(view, question)
+    material = Material(view, question, tuple(quote for quotes in late.values() for quote in quotes))
     sources = [source.artifact_id for source in material.cited]
-    if not sources:
+    if not sources or view.failed("deep_research_complete"):
         return []
     failed = {str(result.arguments.get("role")) for result in view.failed(SAVE)}
-    if failed & {"report", "handoff"} or view.failed("deep_research_complete"):
-        return []  # all that comes before them was tried
     sections = section_calls(view, material, sources)
-    if sections:
-        missing = not view.outline_artifact_id and "outline" not in failed
-        text = outline_text(material)
-        outline = save("outline", "Outline", text, summary="The sections and their basis.", sources=sources)
-        return [*([outline] if missing else []), *sections]
-    calls = []
+    if failed & {"report", "handoff"} and not sections:
+        return []
+    if not sections and view.report_artifact_id and view.handoff_artifact_id:
+        return [*settle(view), ending(view, material)]
+    notes = [note(list(late), list(material.late))] if late and "evidence_note" not in failed else []
+    calls = [*notes, *sections]
     if not view.report_artifact_id:
         calls.append(save("report", view.objective, "", summary="Made of the sections.", sources=sources))
     if not view.handoff_artifact_id:
         text = handoff_text(material)
         calls.append(save("handoff", "Handoff", text, summary="To decide, ask and check.", sources=sources))
-    return calls or [*settle(view), ending(view, material)]
+    calls += settle(view, quoted=sources[:50] if material.evidence else ())
+    if not view.outline_artifact_id and "outline" not in failed:
+        text = outline_text(material)
+        calls.append(
+            save("outline", "Outline", text, summary="The sections and their basis.", sources=sources)
+        )
+    return calls
 
 
 def section_calls(view: View, material: Material, sources: list[str]) -> list[Call]:

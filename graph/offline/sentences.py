@@ -24,6 +24,11 @@ AGAINST = re.compile(
 )
 WEIGHTS = {"cover": 1.0, "learned": 0.5, "heading": 0.35, "near": 0.15, "cue": 0.18, "number": 0.12, "frame": 0.12,
            "unit": 0.22}  # fmt: skip
+COMMAND = re.compile(
+    r"\s*(?:[$>%]\s|\./|(?:sudo|pip3?|python3?|npm|npx|yarn|uv|git|cd|curl|wget|docker|export|source|make|cargo|go|brew"
+    r"|apt(?:-get)?|import|from|using|package|const|let|var)\s\S|#\s?include|\w+ = )|.*\s(?:&&|\|\|)\s|.*\s--[a-z]"
+)
+"""A line of code that shows how something is typed, and says nothing."""
 ENOUGH = 0.42
 """Below this score a sentence is not worth a quote."""
 NAMED_UNIT = 0.6
@@ -91,6 +96,11 @@ def focus_share(question: Question, own: set[str], above: set[str]) -> float:
         (own | above) & (set(question.learned[:6]) - question.units)
     )
     return (held + 0.75 * replaced) / max(len(question.focus), 1)
+
+
+def is_command(sentence: Sentence) -> bool:
+    """True for import lines, assignments and shell commands."""
+    return sentence.kind == "code" and bool(COMMAND.match(sentence.text))
 
 
 def fitness(sentence: Sentence) -> float:

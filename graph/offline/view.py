@@ -24,6 +24,7 @@ class Limits(Part):
 
 class Budget(Part):
     steps_left: int | None = None
+    writing_steps: int = 0
     tokens_left: int | None = None
     writing_reserve: int | None = None
 
@@ -69,6 +70,14 @@ class Source(Part):
     noted: bool = False
     hits: tuple[Hit, ...] = ()
     provenance: str = "fetched"
+
+
+class Passage(Part):
+    """A passage that led to a source, exactly as it stands in its text."""
+
+    source_id: str
+    start: int = 0
+    text: str = ""
 
 
 class Note(Part):
@@ -124,6 +133,7 @@ class View(Part):
     refused: tuple[Refused, ...] = ()
     sources: tuple[Source, ...] = ()
     notes: tuple[Note, ...] = ()
+    passages: tuple[Passage, ...] = ()
     steps: int = 0
     outline_artifact_id: str | None = ""
     sections: tuple[Section, ...] = ()

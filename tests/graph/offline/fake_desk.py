@@ -111,6 +111,8 @@ class FakeDesk:
         self.index = index or Index(texts)
         self.one_hit = one_hit_a_document
         self.steps_left = steps
+        self.writing_steps = steps - max(1, int(steps * 0.75))
+        self.blocked = ""
         self.model = OfflineChatModel().bind_tools([tool(name) for name in TOOLS])
         self.searches: list[dict[str, Any]] = []
         self.hits: list[dict[str, Any]] = []
@@ -147,13 +149,19 @@ class FakeDesk:
             "round": 0,
             "stop_reason": None,
             "limits": {"target_sources": self.target, "calls_per_turn": 16},
-            "budget": {"steps_left": self.steps_left, "tokens_left": None, "writing_reserve": None},
+            "budget": {
+                "steps_left": self.steps_left,
+                "writing_steps": self.writing_steps,
+                "tokens_left": None,
+                "writing_reserve": None,
+            },
             "checklist": [{"item_id": k, "title": k, "status": s} for k, s in self.checklist.items()],
             "searches": self.searches,
             "found": found[:60],
             "refused": self.refused,
             "sources": [self.shown(source, source["source_id"] in noted) for source in self.sources],
             "notes": self.notes,
+            "passages": self.passages(noted) if self.stage == "report_writing" else [],
             "steps": self.steps,
             "rounds": [],
             "outline_artifact_id": self.newest("outline"),
@@ -168,6 +176,18 @@ class FakeDesk:
         own = [hit for hit in self.hits if hit["locator"] == source["locator"]]
         starts = [{"start": hit["start"], "query": hit["query"]} for hit in own]
         return {**source, "noted": noted, "hits": starts[:6]}
+
+    def passages(self, noted: set[str]) -> list[dict[str, Any]]:
+        """The first hit in each source that has no note."""
+        first: dict[str, dict[str, Any]] = {}
+        for hit in self.hits:
+            first.setdefault(hit["locator"], hit)
+        return [
+            {"source_id": one["source_id"], "start": hit["start"], "text": hit["snippet"]}
+            for one in self.sources
+            for hit in [first.get(one["locator"])]
+            if hit and one["source_id"] not in noted
+        ]
 
     def newest(self, role: str) -> str:
         return next((key for key, body in reversed(self.artifacts.items()) if body["role"] == role), "")
@@ -184,8 +204,10 @@ class FakeDesk:
         return answer
 
     def run(self, turns: int = 40) -> "FakeDesk":
-        while turns and self.completed is None and self.turn().tool_calls:
+        while turns and self.completed is None and not self.blocked and self.turn().tool_calls:
             turns -= 1
+            if self.sources and self.steps_left <= self.writing_steps:
+                self.stage = "report_writing"
         return self
 
     def act(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -272,8 +294,9 @@ class FakeDesk:
         self.steps += 1
         return "recorded"
 
-    def checkpoint(self, stage: str, **_: Any) -> str:
+    def checkpoint(self, stage: str, status: str, summary: str, **_: Any) -> str:
         self.stage = stage
+        self.blocked = summary if status == "blocked" else ""
         return stage
 
     def complete(self, **arguments: Any) -> str:

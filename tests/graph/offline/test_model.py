@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from langchain_core.messages import AIMessageChunk, HumanMessage, SystemMessage
 from tests.graph.offline.fake_desk import FakeDesk, Index, read_folder, read_origins, tool
 
 from researchdesk.graph.offline.model import NO_WORKSPACE, OfflineChatModel
-from researchdesk.graph.offline.research import NOTHING
 from researchdesk.state.citations import unsourced
 from researchdesk.state.envelopes import seal
 
@@ -81,11 +81,22 @@ def test_a_refused_document_is_not_asked_for_again() -> None:
     assert "fetch_unreadable" in desk.report
 
 
-def test_with_nothing_to_find_the_model_reports_blocked_work_and_stops() -> None:
+def test_with_nothing_to_find_the_run_is_blocked_with_that_reason_at_once() -> None:
     desk = FakeDesk({"a.md": "# Tea\n\nTea is hot.\n"}, "quantum chromodynamics lattice?").run()
-    assert desk.turns[-1].text == NOTHING
+    assert (
+        desk.blocked == "no evidence: nothing was found for 'quantum chromodynamics lattice?' in 3 searches."
+    )
     assert set(desk.checklist.values()) == {"blocked"}
-    assert len(desk.turns) < 8
+    assert len(desk.turns) == 3
+
+
+def test_a_run_that_found_nothing_searches_again_when_it_is_taken_up_with_more_documents() -> None:
+    desk = FakeDesk({"a.md": "# Tea\n\nTea is hot.\n"}, QUESTION).run()
+    assert desk.blocked
+    desk.texts = TEXTS
+    desk.index, desk.origins, desk.blocked = Index(TEXTS), ORIGINS, ""
+    assert desk.run().completed is not None
+    assert set(desk.checklist.values()) == {"completed"}
 
 
 def test_a_tool_that_always_fails_never_makes_an_endless_loop() -> None:
@@ -96,9 +107,13 @@ def test_a_tool_that_always_fails_never_makes_an_endless_loop() -> None:
         assert len(desk.turns) <= 16, broken
 
 
-def test_with_few_steps_left_the_report_is_written_from_what_there_is() -> None:
-    desk = FakeDesk(TEXTS, QUESTION, origins=ORIGINS, steps=11).run(turns=11)
-    assert desk.completed is not None
+@pytest.mark.parametrize("steps", [3, 4, 6, 8, 12])
+def test_with_few_steps_several_things_are_done_in_one_and_the_report_has_quotes(steps: int) -> None:
+    desk = FakeDesk(TEXTS, QUESTION, origins=ORIGINS, steps=steps).run(turns=steps)
+    assert len(desk.sources) >= 2
+    assert "at least 30 days" in desk.report
+    assert "at least 90 days" in desk.report
+    assert desk.errors == []
 
 
 def test_a_tool_that_is_not_offered_is_never_called() -> None:
@@ -118,7 +133,7 @@ def test_streaming_brings_the_same_calls_and_a_token_estimate() -> None:
     chunk = next(iter(model.stream(messages)))
     assert isinstance(chunk, AIMessageChunk)
     assert chunk.tool_calls == whole.tool_calls
-    assert [call["id"] for call in whole.tool_calls] == ["call_1"]
+    assert [call["id"] for call in whole.tool_calls] == ["call_1", "call_2"]
     assert whole.usage_metadata is not None
     assert whole.usage_metadata["input_tokens"] > 10
 

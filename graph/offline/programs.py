@@ -1,0 +1,68 @@
+"""Programs as text: only what they say in comments and documentation can be quoted, and the name it stands under."""
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from researchdesk.graph.offline.passages import Sentence, lines, prose_spans, trim
+
+EXTENSIONS = """py pyi js mjs cjs ts tsx jsx java kt kts scala go rs c h cc cpp cxx hpp cs rb php swift m sh bash zsh
+    ps1 sql lua pl r jl ex exs erl hs ml clj dart vue css scss toml ini cfg yaml yml json"""
+PROGRAMS = frozenset(EXTENSIONS.split())
+COMMENT = re.compile(r"^\s*(?:#+|//+!?|--+|;+|\*(?!/)|/\*+)\s+(?=\S)")
+MARKS = re.compile(r"^\s*(?:[rRbBuUfF]{0,2}(?:\"\"\"|'''))?\s*")
+NAME = re.compile(
+    r"^\s*(?:export |public |private |static |async |pub )*(?:def|class|func|function|fn|interface|struct|trait|enum)"
+    r"\s+(\w+)"
+)
+CODE_LINE = re.compile(
+    r"^\s*(?:(?:async )?def |class |import |from \S+ import|return\b|raise |assert |yield |elif |else:|try:|except"
+    r"|with \S+\(|@\w|>>>)|[=({\[,:;\\]\s*$|\w\(|^\W|[{}=\[\]]|\w\.\w+\(|^\s*[\"'].*[\"'],?\s*$|\"\s*:|\":"
+)
+LEAST_WORDS = 5
+
+
+def is_program(locator: str) -> bool:
+    """True for a file of source code or settings, by its extension."""
+    return PurePosixPath(locator).suffix.lstrip(".").lower() in PROGRAMS
+
+
+def code_sentences(text: str) -> list[Sentence]:
+    """Sentences of comments and documentation, as exact slices; the heading is the name of what they stand in."""
+    return [
+        Sentence(text[a:b], a, b, heading, "prose")
+        for start, end, heading in spoken_blocks(text)
+        for a, b in (trim(text, *span) for span in prose_spans(text, start, end))
+        if len(text[a:b].split()) >= LEAST_WORDS and text[a:b].rstrip("\"'")[-1:] in ".!?。"
+    ]
+
+
+def spoken_blocks(text: str) -> Iterator[tuple[int, int, str]]:
+    """``(start, end, name)`` of runs of lines that read as prose; a comment of several lines is left out."""
+    heading, block, comments = "", None, 0
+    for start, end in [*lines(text), (len(text), len(text))]:
+        line = text[start:end]
+        mark = COMMENT.match(line)
+        prose = reads_as_prose(line[mark.end() :] if mark else line)
+        if mark or not prose:
+            if block is not None and comments < 2:
+                yield (*block, heading)
+            block = None
+        comments = comments + 1 if mark else 0
+        if named := NAME.match(line):
+            heading = named[1]
+        if prose:
+            first = start + (mark.end() if mark else MARKS.match(line).end())  # type: ignore[union-attr]
+            last = start + len(line.rstrip().removesuffix('"""').removesuffix("'''").rstrip())
+            block = (block[0] if block and not mark else first, last)
+
+
+def reads_as_prose(line: str) -> bool:
+    """True for a line of words: code has marks that prose has not."""
+    bare = MARKS.sub("", line, count=1).rstrip().removesuffix('"""').removesuffix("'''")
+    spans = re.sub(r"`[^`]*`|\([^()]*\)", "x", bare)
+    return (
+        bool(re.match(r"[^\W_]", bare.lstrip("`\"'(“*- ")))
+        and not CODE_LINE.search(spans)
+        and " " in bare.strip()
+    )
