@@ -12,6 +12,7 @@ from researchdesk.graph.driver import Driver
 from researchdesk.state import events as ev
 from researchdesk.state.citations import CITATION, quotations
 from researchdesk.state.errors import IntegrityError, NotFound
+from researchdesk.state.gate import is_current
 from researchdesk.state.quotes import find_quote
 from researchdesk.state.vocabulary import SETTLED
 from researchdesk.tools.door import ToolResult
@@ -51,7 +52,8 @@ def finish_by_code(driver: Driver, stop: Stop) -> None:
     _record_stop(driver, stop)
     _skip_open_items(driver, stop)
     _write_open_sections(driver, stop)
-    report = _document(driver, "report", driver.run.report_artifact_id, content="")
+    known = driver.run.report_artifact_id
+    report = _document(driver, "report", known if is_current(driver.run, known) else "", content="")
     handoff = _document(driver, "handoff", driver.run.handoff_artifact_id, content=_handoff_text(driver))
     result = _code(
         driver,

@@ -25,6 +25,7 @@ from researchdesk.graph.turns import ask, gather_call, next_prompt, open_calls, 
 from researchdesk.state import events as ev
 from researchdesk.state.errors import UsageError
 from researchdesk.state.ids import fold_objective
+from researchdesk.state.redaction import redact
 from researchdesk.state.vocabulary import ScopeLevel, Stage
 
 MESSAGES_KEPT = 12
@@ -148,7 +149,7 @@ def begin_run(driver: Driver, objective: str) -> None:
     """
     session, options = driver.session, driver.options
     run = session.run
-    if run is not None and objective and fold_objective(objective) != run.objective:
+    if run is not None and objective and fold_objective(redact(objective).text) != run.objective:
         raise UsageError(
             f"session '{session.id}' researches '{run.objective[:120]}' already; use another session"
         )

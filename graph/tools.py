@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import secrets
 from typing import Any
 
 from langchain_core.messages import AIMessage
@@ -60,7 +61,7 @@ def _thread_of(runtime: ToolRuntime | None) -> str:
 def _identity(session: Session, runtime: ToolRuntime | None) -> str:
     """One id for the message and the call in it, since providers repeat call ids; outside a graph each call is new."""
     if runtime is None or not runtime.tool_call_id:
-        return f"caller:{session.workspace.seq}"
+        return f"caller:{secrets.token_hex(8)}"
     call_id = str(runtime.tool_call_id)
     holds = (m for m in reversed(_messages(runtime)) if isinstance(m, AIMessage) and _holds(m, call_id))
     message = next(holds, None)

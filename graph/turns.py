@@ -7,7 +7,6 @@ finished before anything else, so a run that was killed anywhere goes on from th
 import random
 import time
 
-import httpx
 from langgraph.errors import GraphBubbleUp
 
 from researchdesk.graph.answers import read_answer
@@ -20,6 +19,7 @@ from researchdesk.state.stowing import unstow_arguments
 from researchdesk.state.workspace import Workspace
 
 BACKOFF_SECONDS = 1.0
+_PASSING = ("Timeout", "Connection", "RateLimit")
 
 
 def open_calls(workspace: Workspace) -> tuple[ev.AskedCall, ...]:
@@ -76,15 +76,15 @@ def _record_failure(driver: Driver, request: ev.ModelCalled, problem: Exception)
 
 def _is_transient(problem: Exception) -> bool:
     """Whether asking again may work: timeouts, dropped connections, 408, 429 and 5xx."""
-    if isinstance(problem, TimeoutError | ConnectionError | httpx.TransportError | Unavailable):
+    if isinstance(problem, TimeoutError | ConnectionError | Unavailable):
         return True
     status = getattr(problem, "status_code", None) or getattr(
         getattr(problem, "response", None), "status_code", None
     )
     if isinstance(status, int):
         return status in (408, 409, 425, 429) or status >= 500
-    name = type(problem).__name__
-    return "Timeout" in name or "Connection" in name or "RateLimit" in name
+    names = {kind.__name__ for kind in type(problem).__mro__}  # providers' clients have no common base
+    return "TransportError" in names or any(word in name for name in names for word in _PASSING)
 
 
 def gather_call(driver: Driver, call_id: str) -> None:

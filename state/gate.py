@@ -13,12 +13,17 @@ from researchdesk.state.run import ResearchRun
 from researchdesk.state.vocabulary import SETTLED
 
 
-def missing_for_report(run: ResearchRun, *, refused: Container[str] = ()) -> tuple[str, ...]:
+def missing_for_report(
+    run: ResearchRun, *, refused: Container[str] = (), searchable: bool = False
+) -> tuple[str, ...]:
     """What stands against leaving the knowledge base for the report.
 
     Args:
         refused: locators that were tried and could not be archived; nobody is asked to archive them.
+        searchable: whether the run has a corpus, which then has to be searched.
     """
+    if searchable and not run.stop_reason and not run.searches:
+        return ("the corpus was not searched yet; call search_sources first",)
     reachable = sum(locator not in refused for locator in run.leads)
     wanted = 0 if run.stop_reason else min(run.limits.min_sources, reachable)
     fetched = len(run.fetched_sources)
@@ -30,11 +35,29 @@ def missing_for_report(run: ResearchRun, *, refused: Container[str] = ()) -> tup
     return tuple(missing)
 
 
-def needed_bodies(run: ResearchRun, *, report: str, handoff: str) -> tuple[str, ...]:
-    """The artifacts that completion re-reads: every one that the run still stands on."""
+def needed_bodies(
+    run: ResearchRun, *, report: str, handoff: str, purged: Container[str] = ()
+) -> tuple[str, ...]:
+    """The artifacts that completion re-reads: every one that the run still stands on.
+
+    Args:
+        purged: artifacts whose bodies were removed; they are needed only where a document draws on them.
+    """
+    documents = [
+        key for key in (*(s.artifact_id for s in run.sections), report, handoff) if key in run.artifacts
+    ]
+    drawn = {*documents, *(source for key in documents for source in run.artifacts[key].source_artifact_ids)}
     replaced = {a.artifact_id for a in run.by_role("report_section")} - {s.artifact_id for s in run.sections}
     kept = [key for key in reversed(list(run.newest_artifacts)) if key not in replaced]
-    return tuple(dict.fromkeys([*kept, *(key for key in (report, handoff) if key in run.artifacts)]))
+    whole = dict.fromkeys([*kept, *(key for key in (report, handoff) if key in run.artifacts)])
+    return tuple(key for key in whole if key in drawn or key not in purged)
+
+
+def is_current(run: ResearchRun, report: str) -> bool:
+    """Whether a report was saved after each section that the run has now."""
+    sections = {section.artifact_id for section in run.sections}
+    newest = next((key for key in run.newest_artifacts if key == report or key in sections), "")
+    return newest == report
 
 
 def missing_for_completion(
@@ -89,6 +112,8 @@ def _document_problems(run: ResearchRun, *, report: str, handoff: str) -> Iterat
             yield f"{role}_artifact_id '{key}' is no artifact of this run; save one with role {role}"
         elif artifact.role != role:
             yield f"{role}_artifact_id '{key}' has role {artifact.role}, not {role}"
+        elif role == "report" and not artifact.cited:
+            yield f"the report '{key}' cites nothing; save it with content empty to have the sections assembled"
 
 
 def _section_problems(run: ResearchRun, texts: Mapping[str, str]) -> Iterator[str]:
@@ -101,9 +126,9 @@ def _section_problems(run: ResearchRun, texts: Mapping[str, str]) -> Iterator[st
             yield f"report section '{section.key}' is empty"
         elif not cited_ids(body):
             yield f"report section '{section.key}' cites nothing"
-        if body.strip() in seen:
-            yield f"report section '{section.key}' repeats section '{seen[body.strip()]}'"
-        seen.setdefault(body.strip(), section.key)
+        if body in seen:
+            yield f"report section '{section.key}' repeats section '{seen[body]}'; save it with words of its own"
+        seen.setdefault(body, section.key)
 
 
 def _citation_problems(run: ResearchRun, report: str, texts: Mapping[str, str]) -> Iterator[str]:
@@ -134,6 +159,8 @@ def _written(run: ResearchRun, report: str) -> list[str]:
 def gaps(run: ResearchRun, *, refused: Mapping[str, int], report_text: str) -> tuple[str, ...]:
     """What a reader of the report has to know was not done, found by code."""
     found = []
+    if run.report_artifact_id and not is_current(run, run.report_artifact_id):
+        found.append("The report was saved before the last change of a section")
     if run.stop_reason:
         found.append(f"The research was stopped early ({run.stop_reason}): {run.stop_detail}")
     found += [

@@ -260,7 +260,8 @@ def _record_source(run: ResearchRun, event: ev.SourceRecorded) -> ResearchRun:
     expected = numbered("s", len(run.sources) + 1)
     _require(event.source_id == expected, f"source id '{event.source_id}' is not the next one, {expected}")
     by_url = run.source_by_url
-    if event.url and event.url not in by_url:
+    # A supplied text must not stand in for what a fetcher would read.
+    if event.receipt is not None and event.url not in by_url:
         by_url = by_url.insert(event.url, event.source_id)
     return changed(
         run,

@@ -3,8 +3,11 @@
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
-from researchdesk.state.errors import UsageError
+from researchdesk.state.errors import Refusal, UsageError
 from researchdesk.state.limits import CHECKLIST_ITEMS
+from researchdesk.state.names import clean_id
+
+TITLE_CHARS = 120
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=ConfigDict(extra="forbid"))
@@ -89,6 +92,15 @@ def register_template(template: Template) -> None:
     """
     if sorted(part.key for part in template.handoff) != sorted(HANDOFF_KEYS):
         raise UsageError(f"template '{template.name}' titles the handoff lists {', '.join(HANDOFF_KEYS)}")
+    for part in (*template.checklist, *template.sections, *template.handoff):
+        try:
+            clean_id(part.key, "key")
+        except Refusal as problem:
+            raise UsageError(f"template '{template.name}': {problem.text}") from None
+        if not 0 < len(part.title.strip()) <= TITLE_CHARS:
+            raise UsageError(
+                f"template '{template.name}': '{part.key}' needs a title of 1..{TITLE_CHARS} characters"
+            )
     for parts in (template.checklist, template.sections):
         keys = [part.key for part in parts]
         if not 0 < len(keys) <= CHECKLIST_ITEMS or len(set(keys)) != len(keys):

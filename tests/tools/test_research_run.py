@@ -310,12 +310,31 @@ def test_a_completed_section_that_cites_nothing_is_refused(research: Caller) -> 
     assert research.refused("deep_research_save_artifact", **call) == "uncited"
 
 
-def test_a_section_that_repeats_another_holds_completion_up(research: Caller) -> None:
+def test_a_section_that_repeats_another_is_refused(research: Caller) -> None:
+    research.start()
+    research.write_all()
+    repeated = {"role": "report_section", "name": "V", "content": f"About conclusion. {SECTION}"}
+    status = {"report_section_key": "verification", "report_section_status": "completed"}
+    assert research.refused("deep_research_save_artifact", **repeated, **status) == "repeated"
+
+
+def test_a_report_that_cites_nothing_is_refused_and_one_older_than_a_section_says_so(
+    research: Caller,
+) -> None:
     research.start()
     report, handoff = research.write_all()
-    research.section("verification", content=f"About conclusion. {SECTION}")
-    call = {"report_artifact_id": report, "handoff_artifact_id": handoff, **HANDOFF}
-    assert "'verification' repeats section 'conclusion'" in research("deep_research_complete", **call).text
+    source = research.session.workspace.run
+    assert source is not None
+    bare = research.save(
+        "report", "Hello world, nothing here.", source_artifact_ids=[source.all_sources[0].artifact_id]
+    )
+    call = {"handoff_artifact_id": handoff, **HANDOFF}
+    assert "cites nothing" in research("deep_research_complete", report_artifact_id=bare, **call).text
+    research.section("verification", content=f"Checked anew. {SECTION}")
+    research.ok("deep_research_save_artifact", role="report", name="R", content="")
+    research.section("conclusion", content=f"Checked once more. {SECTION}")
+    done = research.ok("deep_research_complete", report_artifact_id=report, **call)
+    assert "The report was saved before the last change of a section" in done.data["gaps"]
 
 
 def test_a_completed_run_takes_nothing_more_and_can_still_be_read(desk: Desk, research: Caller) -> None:

@@ -128,6 +128,8 @@ def _write(
             "uncited", "A completed section cites at least one source, like [s_001] after a statement."
         )
     body = written.text.encode()
+    if arguments.role == "report_section":
+        _refuse_repeated(run, arguments.report_section_key, content_hash(body))
     key = artifact_id(call)
     artifact = _artifact(
         arguments,
@@ -171,6 +173,18 @@ def _section_status(run: ResearchRun, arguments: SaveArtifact) -> SectionStatus 
             "section_regression", f"Section '{key}' is completed and does not go back to '{status}'."
         )
     raise Refusal("invalid_arguments", f"report_section_status: '{status}' is not drafted or completed.")
+
+
+def _refuse_repeated(run: ResearchRun, key: str, body: str) -> None:
+    for section in run.sections:
+        if (
+            section.key != key
+            and section.artifact_id
+            and run.artifacts[section.artifact_id].content_hash == body
+        ):
+            raise Refusal(
+                "repeated", f"Section '{section.key}' has these very words already; write what is due here."
+            )
 
 
 def _refuse_cut_off(workspace: Workspace, arguments: SaveArtifact, call: CallId) -> None:

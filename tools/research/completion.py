@@ -56,11 +56,9 @@ def decide_status(workspace: Workspace, arguments: Status, gathered: Gathered, c
 def complete_needs(workspace: Workspace, arguments: Complete, call: CallId) -> Need:
     """Every body that the run stands on is read again."""
     run = open_run(workspace)
-    return Bodies(
-        artifact_ids=needed_bodies(
-            run, report=arguments.report_artifact_id, handoff=arguments.handoff_artifact_id
-        )
-    )
+    report, handoff = arguments.report_artifact_id, arguments.handoff_artifact_id
+    purged = {key for key, artifact in run.artifacts.items() if artifact.content_hash in workspace.purged}
+    return Bodies(artifact_ids=needed_bodies(run, report=report, handoff=handoff, purged=purged))
 
 
 def decide_complete(workspace: Workspace, arguments: Complete, gathered: Gathered, call: CallId) -> Decision:

@@ -128,7 +128,11 @@ def decide_checkpoint(
     if STAGES.index(arguments.stage) < STAGES.index(run.stage):
         raise Refusal("stage_regression", f"stage: the run is in {run.stage} and does not go back.")
     if arguments.stage == "report_writing" and run.stage == "knowledge_base":
-        missing = missing_for_report(run, refused=workspace.refused_locators)
+        missing = missing_for_report(
+            run,
+            refused=workspace.refused_locators,
+            searchable=bool(workspace.config and workspace.config.corpus),
+        )
         if missing:
             raise Refusal("not_ready", "The report cannot be written yet: " + "; ".join(missing) + ".")
     checkpoint = ev.CheckpointRecorded(

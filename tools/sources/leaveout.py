@@ -10,6 +10,8 @@ from fnmatch import translate
 
 from pathspec import GitIgnoreSpec
 
+from researchdesk.state.redaction import is_secret_like
+
 MAX_RAW = 20_000_000
 
 REASONS = {
@@ -108,6 +110,8 @@ def file_reason(name: str) -> str:
     if _SECRET.match(lowered) or (
         _SECRET_STEM.match(lowered) and not lowered.endswith(tuple(_PROSE_OR_CODE))
     ):
+        return "secret"
+    if is_secret_like(name):  # its name could not be recorded, so it could never be archived
         return "secret"
     dot = lowered.rfind(".")
     return "binary" if dot > 0 and lowered[dot:] in _BINARIES else ""
