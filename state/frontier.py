@@ -55,8 +55,9 @@ class Frontier:
         return tuple(self.attempts[key] for key in self.attempts_of.get(question_id) or ())
 
     def searches(self, question_id: str) -> int:
-        """Searches that count against the attempts of a question, since it was last reopened."""
-        spent = sum(attempt.kind == "search" for attempt in self.tried(question_id))
+        """Searches of a question since it was last reopened; one that the infrastructure failed does not count."""
+        tried = self.tried(question_id)
+        spent = sum(attempt.kind == "search" and attempt.cause != "infrastructure" for attempt in tried)
         return spent - self.questions[question_id].attempts_before
 
     def waits_for(self, question: Question) -> tuple[Question, ...]:

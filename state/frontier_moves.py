@@ -242,9 +242,8 @@ def retry(
         return _give_up(frontier, question_id, why, spent=spent, assumption=assumption, actor=actor)
     if not new_query.strip() or not why.strip():
         raise Refusal("invalid_arguments", "new_query and why: both are needed for another attempt")
-    earlier = next(
-        (a for a in frontier.tried(question_id) if a.kind != "fetch" and same_query(a.query, new_query)), None
-    )
+    ran = (a for a in frontier.tried(question_id) if a.kind != "fetch" and a.cause != "infrastructure")
+    earlier = next((a for a in ran if same_query(a.query, new_query)), None)
     if earlier is not None:
         raise Refusal(
             "repeated_query",

@@ -23,8 +23,9 @@ def registrable_domain(host: str) -> str:
         return str(ip_address(name))
     except ValueError:
         pass
-    try:
-        name = idna.encode(name, uts46=True).decode()
-    except idna.IDNAError:
-        return name
+    if not name.isascii():
+        try:
+            name = idna.encode(name, uts46=True).decode()
+        except idna.IDNAError:
+            return name
     return _suffixes().privatesuffix(name) or name
