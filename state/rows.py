@@ -284,8 +284,7 @@ class _Writer:
 
     def _model_failed(self, e: ev.ModelFailed) -> tuple[RowChange, ...]:
         request = self.before.pending_request
-        if request is None:
-            return ()
+        assert request is not None
         head = (
             self.session,
             request.ordinal,

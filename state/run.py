@@ -16,6 +16,7 @@ from researchdesk.state import events as ev
 from researchdesk.state.copying import changed
 from researchdesk.state.ids import numbered
 from researchdesk.state.limits import ARTIFACTS, CHECKPOINTS, STEPS, Limits
+from researchdesk.state.step_rules import require_whole_step, require_whole_update
 from researchdesk.state.templates import Template
 from researchdesk.state.vocabulary import (
     SETTLED,
@@ -168,7 +169,7 @@ def evolve_run(run: ResearchRun, event: RunEvent, *, seq: int) -> ResearchRun:
     """The run after one more event, which stands at ``seq``.
 
     Raises:
-        ValueError: the event cannot follow; the message says why.
+        ValueError, Refusal: the event cannot follow; the message says why.
     """
     _require(run.stage != "completed", "the run is completed and takes no further events")
     match event:
@@ -181,9 +182,7 @@ def evolve_run(run: ResearchRun, event: RunEvent, *, seq: int) -> ResearchRun:
         case ev.ChecklistUpdated():
             return _update_checklist(run, event, seq=seq)
         case ev.StepRecorded():
-            _require(event.step == run.step_count + 1 <= STEPS, f"step {event.step} follows {run.step_count}")
-            _require_artifacts(run, event.evidence_artifact_ids)
-            return changed(run, steps=run.steps.push_front(event), step_count=event.step)
+            return _record_step(run, event)
         case ev.CheckpointRecorded():
             return _record_checkpoint(run, event)
         case ev.ResearchStopped():
@@ -299,11 +298,7 @@ def _update_checklist(run: ResearchRun, event: ev.ChecklistUpdated, *, seq: int)
         f"checklist item '{item.item_id}' is {item.status} and stays so",
     )
     _require_artifacts(run, event.evidence_artifact_ids)
-    _require(
-        event.status != "completed" or bool(event.evidence_artifact_ids), "a completed item needs evidence"
-    )
-    needs_reason = event.status in ("blocked", "skipped")
-    _require(needs_reason == bool(event.blocked_reason), f"status {event.status} and its reason do not match")
+    require_whole_update(event)
     return changed(
         run,
         checklist=tuple(
@@ -311,6 +306,15 @@ def _update_checklist(run: ResearchRun, event: ev.ChecklistUpdated, *, seq: int)
             for i in run.checklist
         ),
     )
+
+
+def _record_step(run: ResearchRun, event: ev.StepRecorded) -> ResearchRun:
+    _require(event.step == run.step_count + 1 <= STEPS, f"step {event.step} follows {run.step_count}")
+    _require_artifacts(run, event.evidence_artifact_ids)
+    looked_at = (ref.source_artifact_id for ref in event.inspected_refs)
+    _require_artifacts(run, tuple(key for key in looked_at if key))
+    require_whole_step(event)
+    return changed(run, steps=run.steps.push_front(event), step_count=event.step)
 
 
 def _record_checkpoint(run: ResearchRun, event: ev.CheckpointRecorded) -> ResearchRun:

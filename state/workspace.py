@@ -14,6 +14,7 @@ from rpds import HashTrieMap, HashTrieSet
 
 from researchdesk.state import events as ev
 from researchdesk.state.copying import changed
+from researchdesk.state.errors import Refusal
 from researchdesk.state.investigation import Investigation
 from researchdesk.state.investigation_fold import add_source, evolve_investigation
 from researchdesk.state.run import ResearchRun, evolve_run, start_run
@@ -163,9 +164,13 @@ def _apply(workspace: Workspace, event: ev.Event, *, seq: int) -> Workspace:
         ):
             _require(workspace.run is not None, "the research is not started")
             assert workspace.run is not None
+            _require(
+                not isinstance(event, ev.ResearchResumed) or _can_be_resumed(workspace),
+                "the run is active and has neither stopped nor failed, there is nothing to resume",
+            )
             try:
                 run = evolve_run(workspace.run, event, seq=seq)
-            except ValueError as problem:
+            except (ValueError, Refusal) as problem:
                 raise IllegalTransition(str(problem)) from None
             after = changed(workspace, seq=seq, run=run)
             if isinstance(event, ev.SourceRecorded) and workspace.investigation is not None:
@@ -215,6 +220,13 @@ def record_id(event: ev.InvestigationEvent) -> str:
             return ""
 
 
+def _can_be_resumed(workspace: Workspace) -> bool:
+    run = workspace.run
+    assert run is not None
+    # A completed run is refused by the run itself, in its own words.
+    return bool(run.status != "active" or run.stop_reason or workspace.failures_in_row)
+
+
 def _afresh(workspace: Workspace) -> Workspace:
     """Whoever takes up a run again gets every try: what a breaker counted begins anew."""
     return changed(
@@ -247,10 +259,16 @@ def _apply_model(
         case ev.ModelAnswered():
             return _apply_answer(workspace, event, seq=seq)
         case ev.ModelFailed():
+            request = workspace.pending_request
+            _require(request is not None, "no request waits that could have failed")
+            assert request is not None
+            _require(
+                event.ordinal == request.ordinal, f"request {request.ordinal} waits, not {event.ordinal}"
+            )
             return changed(
                 workspace,
                 seq=seq,
-                usage=_spend(workspace, workspace.pending_request),
+                usage=_spend(workspace, request),
                 pending_request=None,
                 failures_in_row=workspace.failures_in_row + 1,
                 last_failure=event,

@@ -245,6 +245,9 @@ ANSWERED = ev.ModelAnswered(
     output_tokens=2,
     usage_reported=True,
 )
+FAILED = ev.ModelFailed(ordinal=1, code="transient", detail="no answer")
+ASKED_AGAIN = replace(ASKED, ordinal=2)
+AGAIN_ANSWERED = replace(ANSWERED, calls=())
 RECORD = ev.CallRecorded(
     turn_id="t_1",
     tool_call_id="c1",
@@ -283,11 +286,33 @@ RECORD = ev.CallRecorded(
         ([OPENED, STARTED], replace(MARK, artifact_ids=("a_none",))),
         ([OPENED, STARTED], replace(STEP, step=2)),
         ([OPENED, STARTED, STEP], STEP),
+        ([OPENED, STARTED], replace(STEP, keywords=())),
+        ([OPENED, STARTED], replace(STEP, kind="local_exploration")),
+        ([OPENED, STARTED], replace(STEP, status="completed")),
+        ([OPENED, STARTED], replace(STEP, status="blocked")),
+        ([OPENED, STARTED], replace(STEP, blocked_reason="why")),
+        ([OPENED, STARTED], replace(STEP, stopping_condition="")),
+        ([OPENED, STARTED], replace(STEP, inspected_refs=(ev.InspectedRef(kind="file", locator=""),))),
+        (
+            [OPENED, STARTED],
+            replace(
+                STEP,
+                inspected_refs=(ev.InspectedRef(kind="file", locator="x", source_artifact_id="a_none"),),
+            ),
+        ),
         ([OPENED, STARTED], replace(STEP, evidence_artifact_ids=("a_none",))),
         ([OPENED, STARTED], ev.ChecklistUpdated(item_id="nothing", status="pending")),
         ([OPENED, STARTED], ev.ChecklistUpdated(item_id="core_flow", status="completed")),
         ([OPENED, STARTED], ev.ChecklistUpdated(item_id="core_flow", status="skipped")),
         ([OPENED, STARTED], ev.ResearchCompleted(report_artifact_id="r", handoff_artifact_id="h")),
+        ([OPENED, STARTED], ev.ChecklistUpdated(item_id="core_flow", status="pending", blocked_reason="r")),
+        ([OPENED, STARTED], ev.ResearchResumed()),
+        ([OPENED, STARTED, ev.ResearchBlocked(reason="r"), ev.ResearchResumed()], ev.ResearchResumed()),
+        ([OPENED, STARTED, ASKED, FAILED, ASKED_AGAIN, AGAIN_ANSWERED], ev.ResearchResumed()),
+        ([OPENED], FAILED),
+        ([OPENED, ASKED], replace(FAILED, ordinal=2)),
+        ([OPENED, ASKED, FAILED], FAILED),
+        ([OPENED, ASKED, ANSWERED], FAILED),
         ([OPENED], ANSWERED),
         ([OPENED], replace(ASKED, ordinal=2)),
         ([OPENED, ASKED, ANSWERED], replace(ASKED, ordinal=2)),
@@ -350,6 +375,20 @@ def test_a_run_with_something_open_cannot_be_sealed_by_any_event(drop: Callable[
     almost = fold(event for event in _settled(IMPLEMENTATION) if not drop(event))
     with pytest.raises(IllegalTransition):
         evolve(almost, ev.ResearchCompleted(report_artifact_id="a_report", handoff_artifact_id="a_handoff"))
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        [ev.ResearchBlocked(reason="r")],
+        [ev.ResearchStopped(reason="step_cap", detail="d")],
+        [ASKED, FAILED],
+    ],
+)
+def test_a_run_that_was_blocked_stopped_or_failed_can_be_resumed(before: list[ev.Event]) -> None:
+    resumed = fold([OPENED, STARTED, *before, ev.ResearchResumed()])
+    assert resumed.run is not None
+    assert (resumed.run.status, resumed.run.stop_reason, resumed.failures_in_row) == ("active", None, 0)
 
 
 def test_a_request_without_an_answer_counts_to_the_budget() -> None:

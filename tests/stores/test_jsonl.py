@@ -5,21 +5,37 @@ import json
 import random
 import zipfile
 from collections.abc import Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from researchdesk.state import events as ev
 from researchdesk.state.errors import LedgerCorrupt, NotFound, ResearchdeskError, UsageError
-from researchdesk.stores.jsonl import import_lines
+from researchdesk.stores.codec import GENESIS, link
+from researchdesk.stores.jsonl import FORMAT, VERSION, import_lines
 from researchdesk.stores.ledger import Append, Head
 from researchdesk.tools.sources.gathering import Sources
 from researchdesk.tools.sources.scripted import ScriptedSource
 from researchdesk.tools.workspace import Desk, open_desk
 
-from ..desks import SKY, Caller
+from ..desks import SKY, Caller, opened
+from .contract import STARTED
+
+STEP = ev.StepRecorded(
+    step=1,
+    kind="web_research",
+    status="stopped",
+    objective="o",
+    summary="s",
+    keywords=("k",),
+    stopping_condition="c",
+    expected_evidence="e",
+)
 
 
 class Untouched:
@@ -194,13 +210,35 @@ header = st.fixed_dictionaries(
 
 @given(values=st.lists(json_values | header, max_size=4))
 def test_any_other_json_is_no_export(values: list[Any]) -> None:
-    import orjson
-
     try:
         lines = [orjson.dumps(value, option=orjson.OPT_SORT_KEYS) + b"\n" for value in values]
     except TypeError:
         return  # an integer that no JSON writer of ours takes
     refused(lines)
+
+
+@pytest.mark.parametrize(
+    "impossible",
+    [
+        ev.ResearchResumed(),
+        ev.ModelFailed(ordinal=1, code="transient", detail="d"),
+        replace(STEP, keywords=()),
+        replace(STEP, status="completed"),
+    ],
+)
+def test_what_cannot_have_happened_is_refused_with_its_line_however_well_it_is_hashed(
+    impossible: ev.Event,
+) -> None:
+    events: list[ev.Event] = [opened(), STARTED, STEP, impossible]
+    chain = link(events, stream="session:s1", after_seq=0, after_hash=GENESIS, ts="t", refs="{}")
+    stored = [asdict(item) for item in chain]
+    header = {"kind": "header", "format": FORMAT, "version": VERSION, "stream": "session:s1", "events": 4}
+    lines = [{**header, "bodies": 0, "hash": stored[-1]["hash"], "rows_digest": "0" * 64}]
+    for item in stored:
+        del item["global_seq"]
+        lines.append({"kind": "event", **item})
+    told = refused([orjson.dumps(line, option=orjson.OPT_SORT_KEYS) + b"\n" for line in lines])
+    assert told.startswith("line 5: ") and "cannot follow" in told
 
 
 def test_foreign_files_are_refused_and_the_desk_stays_empty(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from researchdesk.state.gate import missing_for_report
 from researchdesk.state.ids import CallId
 from researchdesk.state.limits import CHECKPOINTS, STEPS
 from researchdesk.state.run import ResearchRun
+from researchdesk.state.step_rules import require_whole_step, require_whole_update
 from researchdesk.state.vocabulary import SETTLED, STAGES
 from researchdesk.state.workspace import Workspace
 from researchdesk.tools.research.arguments import Checkpoint, Inspected, RecordStep, UpdateChecklist
@@ -25,17 +26,13 @@ def decide_checklist(
     if item.status in SETTLED and item.status != arguments.status:
         raise Refusal("item_settled", f"Item '{item.item_id}' is {item.status} and stays so.")
     evidence = resolve_ids(run, arguments.evidence_artifact_ids, "evidence_artifact_ids")
-    if arguments.status == "completed" and not evidence:
-        raise Refusal(
-            "no_evidence", "evidence_artifact_ids: a completed item names the artifacts that settle it."
-        )
-    _match_reason(arguments.status, arguments.blocked_reason, needs=("blocked", "skipped"))
     update = ev.ChecklistUpdated(
         item_id=item.item_id,
         status=arguments.status,
         evidence_artifact_ids=evidence,
         blocked_reason=arguments.blocked_reason,
     )
+    require_whole_update(update)
     others = [i.item_id for i in run.checklist if i.status not in SETTLED and i.item_id != item.item_id]
     still = others if arguments.status in SETTLED else [*others, item.item_id]
     return Decision(
@@ -47,27 +44,12 @@ def decide_checklist(
     )
 
 
-def _match_reason(status: str, reason: str, *, needs: tuple[str, ...]) -> None:
-    if status in needs and not reason:
-        raise Refusal("no_reason", f"blocked_reason: status {status} needs a reason.")
-    if status not in needs and reason:
-        raise Refusal(
-            "invalid_arguments", f"blocked_reason: status {status} takes no reason; leave it empty."
-        )
-
-
 def decide_step(workspace: Workspace, arguments: RecordStep, gathered: Gathered, call: CallId) -> Decision:
     """Record a bounded local or web step."""
     run = open_run(workspace)
     if run.step_count >= STEPS:
         raise Refusal("limit_reached", f"The run holds {STEPS} steps and takes no more. Write the report.")
-    _require_contract(arguments)
     evidence = resolve_ids(run, arguments.evidence_artifact_ids, "evidence_artifact_ids")
-    if arguments.status == "completed" and not evidence:
-        raise Refusal(
-            "no_evidence", "evidence_artifact_ids: a completed step names the artifacts it brought."
-        )
-    _match_reason(arguments.status, arguments.blocked_reason, needs=("blocked",))
     step = ev.StepRecorded(
         step=run.step_count + 1,
         kind=arguments.kind,
@@ -84,6 +66,7 @@ def decide_step(workspace: Workspace, arguments: RecordStep, gathered: Gathered,
         worker_run_ids=tuple(arguments.worker_run_ids),
         blocked_reason=arguments.blocked_reason,
     )
+    require_whole_step(step)
     return Decision(
         text=f"Recorded step {step.step} ({step.kind}, {step.status}).",
         events=(step,),
@@ -93,23 +76,7 @@ def decide_step(workspace: Workspace, arguments: RecordStep, gathered: Gathered,
     )
 
 
-def _require_contract(arguments: RecordStep) -> None:
-    """A step is bounded: where it looked, what ended it and what it was to bring."""
-    needed = {
-        "local_exploration": ("roots", arguments.roots),
-        "web_research": ("keywords", arguments.keywords),
-    }
-    field, value = needed[arguments.kind]
-    if not value:
-        raise Refusal("invalid_arguments", f"{field}: a {arguments.kind} step names at least one.")
-    for name in ("objective", "summary", "stopping_condition", "expected_evidence"):
-        if not getattr(arguments, name):
-            raise Refusal("invalid_arguments", f"{name}: it is empty; a step needs it.")
-
-
 def _inspected(run: ResearchRun, ref: Inspected) -> ev.InspectedRef:
-    if not ref.locator:
-        raise Refusal("invalid_arguments", "inspected_refs: an item has no locator.")
     source = resolve_ids(run, [ref.source_artifact_id], "inspected_refs")[0] if ref.source_artifact_id else ""
     return ev.InspectedRef(kind=ref.kind, locator=ref.locator, label=ref.label, source_artifact_id=source)
 
