@@ -15,7 +15,6 @@ from rpds import HashTrieMap
 from researchdesk.state.errors import Refusal
 from researchdesk.state.ids import numbered
 from researchdesk.state.questions import (
-    TOP_PRIORITY,
     Attempt,
     Question,
     Transition,
@@ -103,7 +102,6 @@ def start_frontier(objective: str) -> Moved:
         kind="objective",
         text=objective,
         status="in_progress",
-        priority=TOP_PRIORITY,
         created_seq=1,
         trans_seq=1,
     )

@@ -69,7 +69,7 @@ def add(
         text=" ".join(new.text.split()),
         why=new.why,
         status="pending",
-        priority=max(new.priority, parent.priority) if blocks and parent_id != ROOT else new.priority,
+        priority=max(new.priority, parent.priority) if blocks else new.priority,
         depends_on=tuple(dict.fromkeys(new.depends_on)),
         created_seq=number,
         trans_seq=1,
@@ -334,7 +334,7 @@ def reopen(
         question,
         reopens=question.reopens + 1,
         attempts_before=question.attempts_before + frontier.searches(question_id),
-        priority=question.priority if question_id == ROOT else priority,
+        priority=priority,
     )
     moved = Moved(frontier=place(frontier, changed), question_id=question_id)
     status: QuestionStatus = "in_progress" if question_id == ROOT else "pending"

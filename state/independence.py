@@ -19,8 +19,11 @@ SLOTS = 64
 HASH_DIGITS = 12
 SHINGLE_WORDS = 5
 SHINGLE_LETTERS = 12
-NEAR_DUPLICATE = 0.7
-"""Estimated Jaccard similarity from which two texts are nearly the same."""
+NEAR_DUPLICATE = 0.5
+"""Estimated Jaccard similarity from which two texts are nearly the same: a reprint in a page twice as long has it.
+
+Among 321 documents of two publishers on one subject no pair of different publishers reaches 0.4.
+"""
 MIN_SHINGLES = 8
 _WORD = re.compile(r"\w+")
 

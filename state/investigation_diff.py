@@ -72,18 +72,26 @@ def _questions(
     for step in steps:
         if (step.trigger == "created") == born:
             question = after.frontier.questions[step.question_id]
-            edges = _edges_at_birth(question) if born else question.depends_on
-            yield ev.QuestionRecorded(
-                question=replace(
-                    question,
-                    status=step.to_status,
-                    trans_seq=step.seq,
-                    priority=step.priority,
-                    depends_on=edges,
-                    claim_ids=() if born else question.claim_ids,
-                ),
-                transition=step,
+            question = replace(
+                _unanswered(question) if born else question,
+                status=step.to_status,
+                trans_seq=step.seq,
+                priority=step.priority,
             )
+            yield ev.QuestionRecorded(question=question, transition=step)
+
+
+def _unanswered(question: Question) -> Question:
+    """A question as it came up, before anything was done with it."""
+    return replace(
+        question,
+        depends_on=_edges_at_birth(question),
+        answer="",
+        claim_ids=(),
+        assumption="",
+        reopens=0,
+        attempts_before=0,
+    )
 
 
 def _edges_at_birth(question: Question) -> tuple[str, ...]:

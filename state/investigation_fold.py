@@ -120,6 +120,14 @@ def _check_birth(frontier: Frontier, question: Question, limits: Limits) -> None
         (question.kind == "objective") == (question.id == ROOT), "the first question alone is the objective"
     )
     _require(question.created_seq == len(frontier.questions) + 1, f"{question.id} is out of order")
+    done = (
+        question.answer,
+        question.claim_ids,
+        question.assumption,
+        question.reopens,
+        question.attempts_before,
+    )
+    _require(not any(done), f"{question.id} is new and cannot be settled yet")
     _require(
         question.created_seq <= limits.max_questions, f"the run has {limits.max_questions} questions already"
     )

@@ -1,6 +1,7 @@
 """Sources that share an origin or a text, or repeat each other, count as one, and the reason is told."""
 
 from dataclasses import replace
+from pathlib import Path
 
 from researchdesk.state.claims import Source
 from researchdesk.state.independence import Cluster, independence, near_duplicates, signature, similarity
@@ -68,3 +69,15 @@ def test_a_signature_says_by_which_method_it_was_made_and_others_are_not_compare
 def test_unspaced_texts_are_compared_by_their_letters() -> None:
     text = "".join(chr(0x4E00 + (n * 37) % 4000) for n in range(600))
     assert similarity(signature(text), signature(text[:580])) > 0.8
+
+
+def test_publishers_who_write_about_the_same_do_not_have_nearly_the_same_text(data_dir: Path) -> None:
+    folder = data_dir / "auth-guidance"
+    by_publisher: dict[str, list[str]] = {"nist": [], "owasp": []}
+    for path in folder.rglob("*.md"):
+        publisher = path.relative_to(folder).parts[0].partition("-")[0]
+        by_publisher[publisher].append(signature(path.read_text(encoding="utf-8", errors="replace")))
+    assert all(by_publisher.values())
+    assert (
+        max(similarity(one, other) for one in by_publisher["nist"] for other in by_publisher["owasp"]) < 0.4
+    )

@@ -191,6 +191,7 @@ def link(**more: object) -> ev.ClaimSourceRecorded:
         ([], question(BORN, depth=2)),
         ([], question(BORN, depends_on=("q_009",))),
         ([], question(BORN, created_seq=3)),
+        ([], question(BORN, answer="Me.")),
         ([], TAKEN),
         ([BORN], BORN),
         ([BORN], DONE),
