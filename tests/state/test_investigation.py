@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from random import Random
 
 import pytest
 
@@ -294,3 +295,20 @@ def test_limits_of_older_runs_still_decode_and_floors_hold() -> None:
     ):
         with pytest.raises(UsageError, match="floors"):
             override(LIMITS["deep"], **wrong)
+
+
+def test_events_out_of_order_or_of_another_run_are_refused_or_fit_and_nothing_else_happens() -> None:
+    refused = 0
+    for seed in range(60):
+        dice = Random(seed)
+        events = happened(seed, 80)[len(opening()) :] + happened(seed + 500, 80)[len(opening()) :]
+        dice.shuffle(events)
+        workspace = begun()
+        for event in events:
+            try:
+                workspace = evolve(workspace, event)
+            except IllegalTransition:
+                refused += 1
+        assert workspace.investigation is not None
+        assert parse(render(workspace.investigation.notes)) == workspace.investigation.notes
+    assert refused > 1_000
