@@ -56,8 +56,8 @@ class Lead:
         session = desk.session(
             session_id, labels=(RESEARCH_LABEL,), sources=self._opened_sources(desk, options)
         )
-        with desk.driving(session):
-            driver = make_driver(session, resolve_model(self._model), options)
+        with desk.driving(session) as driven_session:
+            driver = make_driver(driven_session, resolve_model(self._model), options)
             driven: RunnableConfig = {
                 "max_concurrency": PARALLEL_CALLS,
                 **(config or {}),

@@ -23,7 +23,7 @@ from researchdesk.graph.closing import finish_by_code, stop_gathering
 from researchdesk.graph.driver import DRIVER_KEY, PARALLEL_CALLS, Driver, StreamEvent
 from researchdesk.graph.turns import ask, gather_call, next_prompt, open_calls, settle_calls
 from researchdesk.state import events as ev
-from researchdesk.state.errors import UsageError
+from researchdesk.state.errors import Refusal, UsageError
 from researchdesk.state.ids import fold_objective
 from researchdesk.state.redaction import redact
 from researchdesk.state.vocabulary import ScopeLevel, Stage
@@ -154,6 +154,10 @@ def begin_run(driver: Driver, objective: str) -> None:
             f"session '{session.id}' researches '{run.objective[:120]}' already; use another session"
         )
     if run is None:
+        checked_objective(objective)
+    if session.workspace.config != options.recorded():
+        session.record([options.recorded()])  # first, so that a run which was begun always knows its options
+    if run is None:
         result = session.call(
             "deep_research_start",
             {"objective": objective, "scope_level": options.scope, "template": options.template},
@@ -161,13 +165,23 @@ def begin_run(driver: Driver, objective: str) -> None:
         )
         if result.status == "error":
             raise UsageError(result.text)
-    if session.workspace.config != options.recorded():
-        session.record([options.recorded()])
     run = driver.run
     workspace = session.workspace
     stopped = run.stop_reason is not None and run.stage == "knowledge_base"
     if run.stage != "completed" and (run.status == "blocked" or stopped or workspace.failures_in_row):
         session.record([ev.ResearchResumed()])
+
+
+def checked_objective(objective: str) -> str:
+    """The objective in its written form.
+
+    Raises:
+        UsageError: it is empty or too long.
+    """
+    try:
+        return fold_objective(objective)
+    except Refusal as refusal:
+        raise UsageError(refusal.text) from None
 
 
 def close_run(state: ResearchState, config: RunnableConfig) -> ResearchOutput:

@@ -147,8 +147,8 @@ def begin_research(
         SessionBusy: another process drives the session.
     """
     session = desk.session(session_id)
-    with desk.driving(session):
-        begin_run(make_driver(session, model, options), objective)
+    with desk.driving(session) as driven:
+        begin_run(make_driver(driven, model, options), objective)
 
 
 def whole_paths(corpus: Sequence[str | Path]) -> tuple[str, ...]:
@@ -183,11 +183,12 @@ def _drive(
     on_event: OnEvent | None,
     control: RunControl | None,
 ) -> RunResult:
-    with desk.driving(session), open_checkpointer(desk.home / "checkpoints.sqlite") as checkpointer:
+    checkpoints = desk.home / "checkpoints.sqlite"
+    with desk.driving(session) as driven, open_checkpointer(checkpoints) as checkpointer:
         # The ledger is what a run goes on from; an old checkpoint could only be behind it.
         checkpointer.delete_thread(session.id)
         graph = _graph(desk, options, checkpointer)
-        driver = make_driver(session, model, options)
+        driver = make_driver(driven, model, options)
         begin_run(driver, objective)
         drained = False
         with blocking_on_errors(driver):

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 
 from researchdesk.state.citations import Quotation, quotations
 from researchdesk.state.errors import Refusal
-from researchdesk.state.events import QuoteAnchor
-from researchdesk.state.quotes import find_quote, nearest_passage
+from researchdesk.state.events import ArtifactRecorded, QuoteAnchor
+from researchdesk.state.quotes import find_quote, folded, nearest_passage
 from researchdesk.state.run import ResearchRun
 
 SHOWN = 160
@@ -28,6 +28,26 @@ def anchor_quotes(run: ResearchRun, body: str, texts: Mapping[str, str]) -> tupl
             nearest passage; ``source_unreadable`` when only an unreadable source could hold it.
     """
     return tuple(anchor for quotation in quotations(body) for anchor in _anchors(run, quotation, texts))
+
+
+def misquotes(
+    run: ResearchRun, artifact: ArtifactRecorded, body: str, texts: Mapping[str, str]
+) -> tuple[str, ...]:
+    """What is wrong with an artifact's quotations now: recorded spans that it does not quote, and quotations that
+    stand nowhere in their sources. The recorded spans count, not where a later search would find the words.
+    """
+    quoted = {folded(text) for found in quotations(body) for text in (found.whole, *found.parts)}
+    problems = []
+    for anchor in artifact.quotes:
+        text = texts.get(run.sources[anchor.source_id].artifact_id, "")
+        if folded(text[anchor.start : anchor.end]) not in quoted:
+            place = f"{anchor.source_id} at {anchor.start:,}..{anchor.end:,}"
+            problems.append(f"what stands in {place} is not what it quotes")
+    try:
+        anchor_quotes(run, body, texts)
+    except Refusal as refusal:
+        problems.append(refusal.text)
+    return tuple(problems)
 
 
 def _anchors(run: ResearchRun, quotation: Quotation, texts: Mapping[str, str]) -> Iterable[QuoteAnchor]:

@@ -15,8 +15,12 @@ CITATION = re.compile(rf"\[({_ID}(?:\s*[,;]\s*{_ID})*)\]")
 NOT_SOURCED = " *(not sourced)*"
 SHORTEST_QUOTATION = 12
 
-_MARK = re.compile(r"[\"“”„«»「」]")
-_QUOTED = re.compile(r"“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»|「([^」]+)」|\"([^\"]+)\"")
+_MARK = re.compile(r"[\"“”„‟«»‹›「」『』〝〞＂❝❞]|</?q>", re.IGNORECASE)
+_QUOTED = re.compile(
+    r"[“‟❝]([^”❞]+)[”❞]|„([^“”]+)[“”]|«([^»]+)»|»([^«]+)«|‹([^›]+)›|「([^」]+)」|『([^』]+)』|〝([^〞]+)〞"
+    r"|＂([^＂]+)＂|<q>(.+?)</q>|\"([^\"]+)\"",
+    re.IGNORECASE,
+)
 _SINGLE = re.compile(r"(?<!\w)[‘'](?=\S)((?:[^‘’']|(?<=\w)[’'](?=\w)){12,}?)(?<=\S)[’'](?!\w)")
 _OPEN = re.compile(r"(?<!\d)\"")  # a digit before it makes inches of it
 _ATTRIBUTION = re.compile(r"\s[—–-]{1,2}\s[^.!?]{0,120}$")
@@ -79,8 +83,8 @@ def _quoted(stretch: str) -> tuple[str, tuple[str, ...]] | None:
     """The quoted words of a stretch without citations: whole and in parts; None where nothing is quoted."""
     parts = [text for pair in _QUOTED.finditer(stretch) if _long(text := _inside(pair))]
     parts += [text for pair in _SINGLE.finditer(stretch) if _long(text := pair.group(1))]
-    marks = [place.start() for place in _MARK.finditer(stretch)]
-    whole = stretch[marks[0] + 1 : marks[-1]] if len(marks) > 1 else ""
+    marks = [place.span() for place in _MARK.finditer(stretch)]
+    whole = stretch[marks[0][1] : marks[-1][0]] if len(marks) > 1 else ""
     straight = [place.start() for place in _OPEN.finditer(stretch)]
     if len(straight) % 2 and stretch.count('"') % 2 and _long(stretch[straight[-1] + 1 :]):
         parts.append(stretch[straight[-1] + 1 :])  # never closed: it quotes to the end

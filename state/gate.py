@@ -6,9 +6,8 @@ Each gate returns all that is missing at once, in words that say what to do.
 from collections.abc import Container, Iterator, Mapping
 
 from researchdesk.state import events as ev
-from researchdesk.state.anchors import anchor_quotes
+from researchdesk.state.anchors import misquotes
 from researchdesk.state.citations import cited_ids, unsourced
-from researchdesk.state.errors import Refusal
 from researchdesk.state.run import ResearchRun
 from researchdesk.state.vocabulary import SETTLED
 
@@ -141,13 +140,8 @@ def _citation_problems(run: ResearchRun, report: str, texts: Mapping[str, str]) 
 def _quote_problems(run: ResearchRun, report: str, texts: Mapping[str, str]) -> Iterator[str]:
     for key in _written(run, report):
         artifact = run.artifacts[key]
-        try:
-            anchors = anchor_quotes(run, texts.get(key, ""), texts)
-        except Refusal as refusal:
-            yield f"'{artifact.name}': {refusal.text}"
-            continue
-        if anchors != artifact.quotes:
-            yield f"'{artifact.name}': its quotes no longer stand at their recorded offsets"
+        for problem in misquotes(run, artifact, texts[key], texts) if key in texts else ():
+            yield f"'{artifact.name}': {problem}"
 
 
 def _written(run: ResearchRun, report: str) -> list[str]:

@@ -18,7 +18,9 @@ _RULED = re.compile(r"^\s*\|?[\s:|-]*-[\s:|-]*$")
 _QUOTE = re.compile(r"^\s{0,3}>\s?")
 _LIST_MARK = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|cf|vs|al|fig|no|sec|resp|approx)\.", re.IGNORECASE)
-_PAIRED = re.compile(r"“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」|\"[^\"]*\"")
+_PAIRED = re.compile(
+    r"[“‟❝][^”❞]*[”❞]|„[^“”]*[“”]|«[^»]*»|»[^«]*«|‹[^›]*›|「[^」]*」|『[^』]*』|〝[^〞]*〞|＂[^＂]*＂|<q>.*?</q>|\"[^\"]*\""
+)
 _TAIL = r"\[[sc]_\d{3,}[^\]]*\]"
 # A citation or the mark right behind the full stop still belongs to the sentence.
 _SENTENCE_END = re.compile(

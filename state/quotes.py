@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from rapidfuzz import fuzz
 
-_DOUBLE = '"“”„‟«»'
+_DOUBLE = '"“”„‟«»＂❝❞'
 _SINGLE = "'’‘‚‛"
+_FOLDS = {ord(mark): '"' for mark in _DOUBLE} | {ord(mark): "'" for mark in _SINGLE}
 NEAREST_WINDOW = 300_000
 SHORTEST_QUOTE = 2
 LONGEST_WORD = 40
@@ -50,6 +51,12 @@ def _letter(letter: str) -> str:
         return f"[{re.escape(_SINGLE)}]"
     decomposed = unicodedata.normalize("NFD", letter)
     return re.escape(letter) if decomposed == letter else f"(?:{re.escape(letter)}|{re.escape(decomposed)})"
+
+
+def folded(text: str) -> str:
+    """The text as two quotations are compared: NFC, white space and quotation marks in one form."""
+    plain = unicodedata.normalize("NFC", text).translate(_FOLDS)
+    return " ".join(plain.split())
 
 
 def nearest_passage(text: str, quote: str) -> str:

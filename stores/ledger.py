@@ -23,6 +23,10 @@ class Head:
     rows_digest: str = NO_ROWS
 
 
+ENDED = 0
+"""The epoch of a driver whose time is over; no lease ever has it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
     """The right to drive a session; ``epoch`` grows with each driver, so that an overtaken one is noticed."""
@@ -48,7 +52,7 @@ class Append:
     settles: CallId | None = None
     adopts: tuple[str, ...] = ()
     drops: tuple[str, ...] = ()
-    """Hashes of bodies that a purge event in ``events`` allows to be removed."""
+    """Hashes of bodies that a purge in ``events`` let go: those go that no session stands on any more."""
     lease: Lease | None = None
 
 

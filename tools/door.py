@@ -136,24 +136,15 @@ class Session:
         call = self._read_call(name, arguments, tool_call_id=tool_call_id, turn_id=turn_id)
         if problem:
             call = replace(call, refusal=Refusal("invalid_arguments", problem))
-        recorded = self._recorded(call)
-        if recorded is not None:
-            return recorded
         for _ in range(COMMIT_TRIES):
-            try:
+            with contextlib.suppress(HeadMoved):
                 return self._decide_and_commit(call, started)
-            except HeadMoved:
-                recorded = self._recorded(call)
-                if recorded is not None:
-                    return recorded
         raise IntegrityError(f"session '{self.id}' is written to without pause; the call could not be placed")
 
     def recorded_text(self, *, turn_id: str, tool_call_id: str) -> str:
         """The text of a recorded call's result; empty while it has no record or when it was purged."""
         row = self.records.ledger.call_row(CallId(session=self.id, turn=turn_id, call=tool_call_id))
-        if row is None or row["result_hash"] in self.workspace.purged:
-            return ""
-        return self._result_text(row)
+        return "" if row is None or self._is_purged(row) else self._result_text(row)
 
     def gather(
         self, name: str, arguments: Mapping[str, Any], *, tool_call_id: str, turn_id: str = ""
@@ -204,7 +195,6 @@ class Session:
         *,
         turn_id: str = "",
         bodies: Mapping[str, bytes] | None = None,
-        drops: tuple[str, ...] = (),
     ) -> int:
         """Append what ``decide`` makes of the state as it stands; it is asked again when somebody was faster."""
         for _ in range(COMMIT_TRIES):
@@ -221,7 +211,7 @@ class Session:
                 rows=extension.rows,
                 rows_digest=extension.projection.head.rows_digest,
                 bodies=bodies or {},
-                drops=drops,
+                drops=tuple(key for e in events if isinstance(e, ev.ArtifactPurged) for key in e.hashes),
                 lease=self.lease,
             )
             try:
@@ -238,7 +228,8 @@ class Session:
         self, name: str, arguments: Mapping[str, Any], *, tool_call_id: str, turn_id: str
     ) -> _Call:
         """Clean and redact the arguments, then check them against the tool's schema."""
-        identity = CallId(session=self.id, turn=turn_id, call=clean_id(tool_call_id, "tool_call_id"))
+        turn = clean_id(turn_id, "turn_id") if turn_id else ""
+        identity = CallId(session=self.id, turn=turn, call=clean_id(tool_call_id, "tool_call_id"))
         name = redact(clean_text(name).text).text[:NAME_CHARS]
         try:
             cleaned = clean_arguments(dict(arguments))
@@ -294,10 +285,17 @@ class Session:
         )
 
     def _result_text(self, row: Mapping[str, str]) -> str:
-        key = row["result_hash"]
-        if key and key in self.workspace.purged:
+        if self._is_purged(row):
             return PURGED
-        return unstow(ev.Stowed(inline=row["result"], hash=key), self.records.text)
+        return unstow(ev.Stowed(inline=row["result"], hash=row["result_hash"]), self.records.text)
+
+    def _is_purged(self, row: Mapping[str, str]) -> bool:
+        """Whether a call's result repeated a text that was removed since."""
+        workspace = self.workspace
+        if not row["result_hash"] or workspace.run is None:
+            return False
+        subject = workspace.run.artifact_of(row["entity_type"], row["entity_id"])
+        return subject in workspace.purged_artifacts
 
     # -- deciding ---------------------------------------------------------------------------------------------
 
@@ -305,6 +303,10 @@ class Session:
         if call.spec is not None and call.spec.proves:
             self.records.forget(self.id)
         projection = self.records.projection(self.id)
+        # Looked up after the fold: what was recorded until then is found, what comes later moves the head.
+        recorded = self._recorded(call)
+        if recorded is not None:
+            return recorded
         decision, code = self._decision(call, projection.workspace)
         stow = Stow()
         record = self._call_record(call, decision, code, stow, started)
@@ -412,7 +414,7 @@ class Session:
         for key in artifact_ids:
             assert workspace.run is not None
             content = workspace.run.artifacts[key].content_hash
-            if content in workspace.purged:  # its bytes may still be there for another session
+            if key in workspace.purged_artifacts:  # its bytes may still be there for another one
                 problems[key] = f"Artifact {key}: its body was purged."
                 continue
             try:

@@ -5,9 +5,8 @@ This is the only module that opens databases.
 
 import contextlib
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from researchdesk.state import events as ev
@@ -17,12 +16,14 @@ from researchdesk.state.ids import session_stream
 from researchdesk.state.names import clean_id
 from researchdesk.state.vocabulary import RESEARCH_LABEL, Profile
 from researchdesk.stores.jsonl import Imported, export_lines
-from researchdesk.stores.ledger import Ledger
+from researchdesk.stores.ledger import ENDED, Ledger
 from researchdesk.stores.locks import SessionLock, holder_name
 from researchdesk.stores.sqlite.ledger import SqliteLedger
 from researchdesk.stores.verify import VerifyReport, rebuild, verify
 from researchdesk.tools.bundle import import_file, write_bundle
 from researchdesk.tools.door import Session
+from researchdesk.tools.proof import quote_problems
+from researchdesk.tools.purging import purge
 from researchdesk.tools.records import Records, utc_now
 from researchdesk.tools.research.specs import SPECS as RESEARCH
 from researchdesk.tools.sources.corpus import Corpus
@@ -33,7 +34,6 @@ from researchdesk.tools.sources.specs import SPECS as SOURCES
 from researchdesk.tools.spec import ToolSpec
 
 HOME_VARIABLE = "RESEARCHDESK_HOME"
-_STOWED = re.compile(r'"\$blob":"(sha256:[0-9a-f]{64})"')
 DEFAULT_HOME = ".researchdesk"
 SPECS: dict[str, ToolSpec] = {spec.name: spec for spec in (*SOURCES, *RESEARCH)}
 
@@ -152,7 +152,10 @@ class Desk:
 
     @contextlib.contextmanager
     def driving(self, session: Session) -> Iterator[Session]:
-        """Hold the session's lease: the only driver, whose every write is checked against the newest epoch.
+        """The session under its lease: the only driver, whose every write is checked against the newest epoch.
+
+        What is yielded writes nothing any more once the block has ended, so that a thread that outlives its
+        driver cannot disturb the next one; ``session`` itself stays as it was.
 
         Raises:
             SessionBusy: another process drives it.
@@ -160,10 +163,13 @@ class Desk:
         lock = SessionLock(self.home / "locks", session.id)
         lock.acquire()
         try:
-            session.lease = self.ledger.take_lease(session.id, holder=holder_name())
-            yield session
+            lease = self.ledger.take_lease(session.id, holder=holder_name())
+            driven = replace(session, lease=lease)
+            try:
+                yield driven
+            finally:
+                driven.lease = replace(lease, epoch=ENDED)
         finally:
-            session.lease = None
             lock.release()
 
     def corpus_sources(
@@ -200,9 +206,14 @@ class Desk:
         return Draft(session_id=target.id, draft_id=draft.draft_id, prompt=draft.prompt)
 
     def verify(self, session_id: str = "") -> VerifyReport:
-        """Check every byte of one session, or of the whole desk."""
+        """Check every byte of one session, or of the whole desk, and that every quotation stands in its source."""
         streams = [session_stream(self.existing(session_id).id)] if session_id else None
-        return verify(self.ledger, streams=streams)
+        report = verify(self.ledger, streams=streams)
+        if not report.ok:
+            return report
+        names = [session_id] if session_id else [name.partition(":")[2] for name in self.ledger.streams()]
+        problems = tuple(problem for name in names for problem in quote_problems(self.records, name))
+        return replace(report, problems=problems)
 
     def rebuild(self, session_id: str) -> int:
         """Write a session's relational rows anew from its events; returns their number."""
@@ -234,63 +245,16 @@ class Desk:
         return import_file(self.ledger, source)
 
     def purge(self, session_id: str, artifact_ids: Sequence[str] = (), *, actor: str, reason: str) -> int:
-        """Remove bodies for good: of the named artifacts, or of all; their hashes stay. Returns how many went.
+        """Remove texts for good: of the named artifacts, or of all; their hashes stay. Returns how many bodies went.
 
-        Removed are the artifact's text and raw bytes and the recorded arguments and results that repeat them.
-        Found snippets in search records stay, they are part of the events.
+        Removed are the artifact's text and raw bytes and the recorded arguments and results that repeat them; a
+        body that another artifact or another session stands on goes with the last of them. Found snippets in
+        search records stay, they are part of the events.
 
         Raises:
             NotFound: no such artifact.
         """
-        session = self.existing(session_id)
-        keys = tuple(artifact_ids) or tuple(session.run.artifacts if session.run else ())
-        removed = 0
-        for key in keys:
-            hashes = self._purgeable(session, key)
-            shared = self._used_elsewhere(session, hashes)
-            if hashes:
-                purged = ev.ArtifactPurged(artifact_id=key, hashes=hashes, actor=actor, reason=reason)
-                drops = tuple(h for h in hashes if h not in shared)
-                session.record_decided(lambda workspace, event=purged: (event,), drops=drops)  # type: ignore[misc]
-                removed += len(drops)
-        return removed
-
-    def _purgeable(self, session: Session, artifact_id: str) -> tuple[str, ...]:
-        workspace = session.workspace
-        artifact = workspace.run.artifacts.get(artifact_id) if workspace.run else None
-        if artifact is None:
-            raise NotFound(f"no artifact '{artifact_id}' in session '{session.id}'")
-        hashes = [artifact.content_hash]
-        source_id = workspace.run.source_by_artifact.get(artifact_id) if workspace.run else None
-        if workspace.run and source_id and (receipt := workspace.run.sources[source_id].receipt):
-            hashes.append(receipt.raw_hash)
-        hashes += self._repeating(session, artifact_id, source_id or "")
-        return tuple(key for key in dict.fromkeys(hashes) if key and key not in workspace.purged)
-
-    def _repeating(self, session: Session, artifact_id: str, source_id: str) -> list[str]:
-        """Blobs of recorded calls that repeat an artifact's text: what was given for it and what was read of it."""
-        rows = self.ledger.query(
-            "SELECT arguments, result_hash FROM tool_calls WHERE session_id = ? AND "
-            "((entity_type = 'artifact' AND entity_id = ?) OR (entity_type = 'source' AND entity_id = ?))",
-            (session.id, artifact_id, source_id),
-        )
-        given = (key for row in rows for key in _STOWED.findall(str(row["arguments"])))
-        return [*given, *(str(row["result_hash"]) for row in rows)]
-
-    def _used_elsewhere(self, session: Session, hashes: Sequence[str]) -> set[str]:
-        """Hashes that other sessions or other artifacts still stand on; their bodies stay for those."""
-        found: set[str] = set()
-        for key in hashes:
-            rows = self.ledger.query(
-                "SELECT (SELECT count(*) FROM artifacts WHERE content_hash = ?1 AND session_id <> ?2) + "
-                "(SELECT count(*) FROM receipts WHERE raw_hash = ?1 AND session_id <> ?2) + "
-                "(SELECT count(*) FROM tool_calls WHERE (result_hash = ?1 OR instr(arguments, ?1)) "
-                "AND session_id <> ?2) AS n",
-                (key, session.id),
-            )
-            if int(str(rows[0]["n"])):
-                found.add(key)
-        return found
+        return purge(self.existing(session_id), artifact_ids, actor=actor, reason=reason)
 
     def close(self) -> None:
         """Release the ledger."""

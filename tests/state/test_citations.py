@@ -67,6 +67,11 @@ def test_a_quotation_may_stand_in_any_source_of_its_sentence_the_nearest_first()
         '"the sky is\na green emoji" [s_001]',
         'He says "the sky is a green emoji [s_001].',
         '| who | says |\n|---|---|\n| he | "the sky is a green emoji" [s_001] |',
+        "He says ‹the sky is a green emoji› [s_001].",
+        "He says <q>the sky is a green emoji</q> [s_001].",
+        "He says ＂the sky is a green emoji＂ [s_001].",
+        "He says ❝the sky is a green emoji❞ [s_001].",
+        "彼は『the sky is a green emoji』と言った[s_001]。",
         "彼は「the sky is a green emoji」と言った[s_001]。",
     ],
 )

@@ -144,7 +144,7 @@ def test_verifying_and_exporting_while_others_write_raises_no_alarm(tmp_path: Pa
 def test_a_second_driver_is_told_who_drives(tmp_path: Path) -> None:
     with open_desk(tmp_path) as one, open_desk(tmp_path) as two:
         session = one.session("s1")
-        with one.driving(session):
+        with one.driving(session) as driven:
             with (
                 pytest.raises(SessionBusy, match=rf"process {os.getpid()} on "),
                 two.driving(two.existing("s1")),
@@ -154,12 +154,15 @@ def test_a_second_driver_is_told_who_drives(tmp_path: Path) -> None:
         with two.driving(two.existing("s1")) as driver:
             assert driver.lease is not None and driver.lease.epoch == 2
         assert session.lease is None
+        with pytest.raises(LeaseLost):
+            Caller(driven).start()
+        Caller(session).start()
 
 
 def test_a_driver_that_was_overtaken_can_write_no_more_and_people_still_can(tmp_path: Path) -> None:
     with open_desk(tmp_path) as one, open_desk(tmp_path) as two:
-        slow = Caller(one.session("s1"))
-        with one.driving(slow.session):
+        with one.driving(one.session("s1")) as driven:
+            slow = Caller(driven)
             slow.start()
             two.ledger.take_lease("s1", holder="the faster one")
             before = two.existing("s1").events()
