@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from researchdesk.graph.offline.feedback import is_telling
 from researchdesk.graph.offline.passages import clean
@@ -13,16 +13,15 @@ KNOWN_AS = re.compile(
     r"(?:referred to as|known as|also called|sometimes called|commonly called)(?: an?| the)?\s+",
     re.IGNORECASE,
 )
-OTHER_WORDS = "also called, commonly referred to as, known as"
 NAME_WORDS = 3
 MOST = 2
 END_WORDS = "or and if but that which is are was were by for of to in on with as when where"
 ENDS = frozenset(END_WORDS.split())
 
 
-def defining_query(subject: Iterable[str]) -> str:
-    """A search that finds where documents name the subject otherwise."""
-    return f"{' '.join(subject)} {OTHER_WORDS}"
+def defining_query(subject: Sequence[str]) -> str:
+    """A search that finds where documents name the subject otherwise; "" for what takes more than one word."""
+    return f"commonly referred to as a {subject[0]}" if len(subject) == 1 else ""
 
 
 def aliases(subject: Iterable[str], texts: Iterable[str], vocabulary: Vocabulary) -> list[str]:
@@ -47,7 +46,7 @@ def aliases(subject: Iterable[str], texts: Iterable[str], vocabulary: Vocabulary
 
 def is_subject(name: list[str], wanted: set[str], vocabulary: Vocabulary) -> bool:
     """True where a name is the subject itself, not something that is called after it ("password manager")."""
-    return bool(name) and vocabulary.term(name[-1]) in wanted and len(name) <= len(wanted)
+    return {vocabulary.term(word) for word in name} == wanted
 
 
 def name_before(text: str) -> list[str]:

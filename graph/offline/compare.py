@@ -10,7 +10,7 @@ from rapidfuzz import fuzz
 from researchdesk.graph.offline.passages import clean
 from researchdesk.graph.offline.question import Question
 from researchdesk.graph.offline.sentences import AGAINST
-from researchdesk.graph.offline.values import Value, values
+from researchdesk.graph.offline.values import Value, is_statement, values
 
 FOCUSED = 0.6
 """A sentence takes part in a comparison when it holds this share of the question's focus."""
@@ -27,6 +27,8 @@ class Evidence:
         document: names the document within its publisher, e.g. an edition.
         score: how well the quote answers, as the scorer said.
         focus: the share of what the question is about that the quote and its heading hold.
+        about: 1 where the quote itself names the question's subject, 0.5 where only its heading does, else 0.
+        work: what the editions of one work have in common, "" where nothing tells.
     """
 
     text: str
@@ -36,6 +38,8 @@ class Evidence:
     document: str
     score: float
     focus: float
+    about: float = 1.0
+    work: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +55,10 @@ class Comparison:
     """What was told of one quantity.
 
     Args:
-        kind: ``contradiction`` (publishers share no value), ``values differ``, ``editions differ`` (one
-            publisher's documents) or ``agreement``.
-        bound: ``required``, ``max`` or ``permit``.
-        told: one entry for each document and value, ordered by publisher.
+        kind: ``contradiction`` (publishers share no value of one strength), ``values differ``, ``editions differ``
+            (of one work), ``documents differ`` (of one publisher) or ``agreement``.
+        bound: ``min``, ``max``, ``permit`` or ``exact``.
+        told: one entry for each document, value and strength, ordered by publisher.
     """
 
     kind: str
@@ -67,24 +71,17 @@ def compare(evidence: Sequence[Evidence], question: Question) -> list[Comparison
     """Comparisons of the values that answer the question, by bound; none where no quantity is asked for."""
     if not question.wants_number:
         return []
-    focused = [one for one in evidence if one.focus >= FOCUSED]
-    unit = leading_unit(focused, question)
-    groups: dict[str, list[Told]] = defaultdict(list)
-    for document in by_document(focused):
-        for bound, told in best_told(document, unit, question).items():
-            groups[bound].extend(told)
-    if "permit" not in question.bounds and any(one.value.bound == "min" for one in groups["required"]):
-        groups["required"] = [one for one in groups["required"] if one.value.bound == "min"]
-    compared = [
-        comparison(bound, unit, told)
-        for bound, told in groups.items()
-        if len({one.evidence.source_id for one in told}) > 1
+    focused = [
+        one for one in evidence if one.focus >= FOCUSED and one.about and is_statement(clean(one.text))
     ]
-    return sorted(compared, key=lambda one: (not asked_for(one.bound, question), -len(one.told)))
-
-
-def asked_for(bound: str, question: Question) -> bool:
-    return bool(question.bounds & ({"min", "exact"} if bound == "required" else {bound}))
+    unit = leading_unit(focused, question)
+    told = [one for document in by_document(focused) for one in best_told(document, unit, question)]
+    compared = [
+        comparison(bound, unit, group)
+        for bound, group in by_bound(told, question).items()
+        if len({one.evidence.source_id for one in group}) > 1
+    ]
+    return sorted(compared, key=lambda one: (one.bound not in question.bounds, -len(one.told)))
 
 
 def leading_unit(evidence: Sequence[Evidence], question: Question) -> str:
@@ -92,7 +89,7 @@ def leading_unit(evidence: Sequence[Evidence], question: Question) -> str:
     weights: dict[str, dict[str, float]] = defaultdict(dict)
     for one in evidence:
         for value in values(clean(one.text), vocabulary=question.vocabulary):
-            if value.unit in question.units:
+            if question.answers_in(value.unit):
                 weights[value.unit].setdefault(one.source_id, 0.0)
                 weights[value.unit][one.source_id] = max(weights[value.unit][one.source_id], one.score)
     return max(weights, key=lambda unit: (sum(weights[unit].values()), unit), default="")
@@ -105,40 +102,66 @@ def by_document(evidence: Sequence[Evidence]) -> list[list[Evidence]]:
     return list(documents.values())
 
 
-def best_told(document: Sequence[Evidence], unit: str, question: Question) -> dict[str, list[Told]]:
+def best_told(document: Sequence[Evidence], unit: str, question: Question) -> list[Told]:
     """For each bound the values in the document's best sentence that tells one; a sentence may tell several."""
     best: dict[str, list[Told]] = {}
     for one in sorted(document, key=lambda item: -item.score):
         found: dict[str, list[Told]] = defaultdict(list)
         for value in values(clean(one.text), vocabulary=question.vocabulary):
             if value.unit == unit:
-                found["required" if value.bound in {"min", "exact"} else value.bound].append(Told(value, one))
+                found[value.bound].append(Told(value, one))
         for bound, told in found.items():
             best.setdefault(bound, told)
-    return best
+    return [one for told in best.values() for one in told]
+
+
+def by_bound(told: Sequence[Told], question: Question) -> dict[str, list[Told]]:
+    """The values by bound; one without a bound joins the bound that is asked for, or that most documents tell."""
+    groups: dict[str, list[Told]] = defaultdict(list)
+    for one in told:
+        groups[one.value.bound].append(one)
+    bounded = [bound for bound in ("min", "max") if bound in question.bounds and bound in groups]
+    if "exact" in groups and bounded:
+        exact = groups.pop("exact")
+        if (
+            "permit" in question.bounds
+        ):  # where only a least is asked for, a bare number beside one is no answer
+            groups[max(bounded, key=lambda bound: len(groups[bound]))] += exact
+    return groups
 
 
 def comparison(bound: str, unit: str, told: Sequence[Told]) -> Comparison:
     ordered = tuple(
         sorted(told, key=lambda one: (one.evidence.origin, one.evidence.document, one.value.number))
     )
-    numbers: dict[str, set[float]] = defaultdict(set)
-    documents: dict[str, set[float]] = defaultdict(set)
-    for one in ordered:
-        numbers[one.evidence.origin].add(one.value.number)
-        documents[one.evidence.source_id].add(one.value.number)
-    return Comparison(kind_of(list(numbers.values()), list(documents.values())), bound, unit, ordered)
+    return Comparison(kind_of(ordered), bound, unit, ordered)
 
 
-def kind_of(publishers: Sequence[set[float]], documents: Sequence[set[float]]) -> str:
-    if all(one == documents[0] for one in documents):
+def kind_of(told: Sequence[Told]) -> str:
+    """How the told values stand to each other; what no modal word marks counts as required."""
+    strengths: dict[str, dict[str, set[float]]] = defaultdict(lambda: defaultdict(set))
+    documents: dict[str, set[str]] = defaultdict(set)
+    publishers: dict[str, set[float]] = defaultdict(set)
+    for one in told:
+        strength = one.value.strength or "required"
+        strengths[strength][one.evidence.origin].add(one.value.number)
+        documents[strength].add(one.evidence.source_id)
+        publishers[one.evidence.origin].add(one.value.number)
+    single = len({one.value.number for one in told}) == 1
+    if single or all(
+        len(set[float]().union(*by_origin.values())) == 1 and len(documents[strength]) > 1
+        for strength, by_origin in strengths.items()
+    ):
         return "agreement"
     if len(publishers) == 1:
-        return "editions differ"
-    shared = set.intersection(*publishers)
-    if all(one == publishers[0] for one in publishers):
-        return "editions differ"
-    return "values differ" if shared else "contradiction"
+        works = {one.evidence.work for one in told}
+        return "editions differ" if len(works) == 1 and works != {""} else "documents differ"
+    if set.intersection(*publishers.values()):
+        return "values differ"
+    apart = any(
+        len(by_origin) > 1 and not set.intersection(*by_origin.values()) for by_origin in strengths.values()
+    )
+    return "contradiction" if apart else "values differ"
 
 
 def stance(text: str) -> str:

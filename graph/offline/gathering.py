@@ -17,7 +17,7 @@ TARGETS = {"quick": 10, "standard": 15, "deep": 25}
 LEAST_SOURCES = 10
 """Fewer documents showed only one side where publishers differ."""
 HITS = 50
-NAMING_HITS = 8
+NAMING_HITS = 12
 """For the search that only asks how the subject is called."""
 LONGEST_QUERY = 400
 ASIDES = re.compile(
@@ -71,7 +71,7 @@ def next_searches(view: View, question: Question) -> list[Call]:
     if failed and not view.searches:
         return []  # no search works here
     defining = defining_query(subject_words(question))
-    limits = {**dict.fromkeys(plain, HITS), defining: NAMING_HITS}
+    limits = {**({defining: NAMING_HITS} if defining else {}), **dict.fromkeys(plain, HITS)}
     opening = list(limits)
     if missing := [query for query in opening if folded(query) not in asked]:
         return [search(query, limit=limits[query]) for query in missing]
@@ -93,7 +93,8 @@ def was_blocked(view: View) -> bool:
 
 def second_queries(view: View, question: Question) -> list[str]:
     """The question with learned words, and with the other names of its subject in quotation marks."""
-    names = aliases(question.subject, (hit.snippet for hit in view.found), question.vocabulary)
+    seen = [result.text for result in view.last if result.tool == "search_sources"]
+    names = aliases(question.subject, seen, question.vocabulary)
     rest = [word for word in focus_words(question) if question.vocabulary.term(word) not in question.subject]
     return [widened_query(view, question), *(" ".join([f'"{name}"', *rest]) for name in names)]
 

@@ -56,6 +56,8 @@ class Material:
                 self.document_names[source.source_id],
                 scored.score,
                 scored.focus,
+                scored.about,
+                work_of(source.locator),
             )
         return tuple(sorted(found.values(), key=lambda one: (-one.score, one.source_id, one.text)))
 
@@ -84,10 +86,15 @@ class Material:
     def shares(self) -> dict[str, list[Evidence]]:
         """Quotes of each part of the report; no quote stands in two, none repeats what another says."""
         left = list(self.alike)
-        taken = {"takeaways": deal(self.telling(left), lambda one: one.origin, TAKEAWAYS)}
+        told = {one.evidence for compared in self.comparisons for one in compared.told}
+        subject = max((one.about for one in left), default=0.0)
+        on_subject = [one for one in left if one.about >= subject or one in told]
+        taken = {"takeaways": deal(self.telling(on_subject), lambda one: one.origin, TAKEAWAYS)}
         left = [one for one in left if one not in taken["takeaways"]]
         taken["advice"] = deal(
-            [one for one in left if NORMATIVE.search(one.text)], lambda one: one.origin, ADVICE
+            [one for one in left if NORMATIVE.search(one.text) and one in on_subject],
+            lambda one: one.origin,
+            ADVICE,
         )
         left = [one for one in left if one not in taken["advice"]]
         taken["meanings"] = [one for one in left if explains(one, self.question)][:MEANINGS]
@@ -157,6 +164,21 @@ class Material:
 def title_of(source: Source) -> str:
     name = source.title or source.locator.rstrip("/").rsplit("/", 1)[-1] or source.source_id
     return " ".join(clean(name).replace('"', "'").replace("[", "(").replace("]", ")").split())[:90]
+
+
+VERSION = re.compile(
+    r"(?:draft|final|edition|version|release|revision|rev|v)?[\W_]*(?:0x[0-9a-f]+|v?\d+)[\W_]*(?:draft|final)?",
+    re.I,
+)
+
+
+def work_of(locator: str) -> str:
+    """What the editions of one work share: its path without versions, "" where no folder has one."""
+    *folders, name = locator.lower().split("/")
+    if not any(re.search(r"\d", folder) for folder in folders):
+        return ""
+    parts = [" ".join(re.findall(r"[a-z]+", VERSION.sub(" ", part))) for part in (*folders, name)]
+    return "/".join(parts)
 
 
 def firsts(evidence: list[Evidence]) -> list[Evidence]:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from researchdesk.graph.offline.feedback import COMMON
 from researchdesk.graph.offline.terms import Vocabulary, words
 
 FRAMES: tuple[tuple[str, str], ...] = (
@@ -55,6 +56,10 @@ POLAR = re.compile(
     r"\s*(?:should|must|may|can|could|is|are|does|do|did|will|would|has|have|was|were|shall|need|ought)\b",
     re.IGNORECASE,
 )
+BOUNDED = re.compile(
+    r"\b(?:minimum|maximum|at least|at most|how (?:many|much|often|long|large|big|fast))\b", re.IGNORECASE
+)
+BRACKETS = re.compile(r"\([^()]*\)")
 META = """agree disagree consensus current guideline guidance advice source publisher document according question answer
     compare difference opinion say practice sure project repository codebase program"""
 QUANTITIES: tuple[tuple[str, str], ...] = (
@@ -66,7 +71,15 @@ QUANTITIES: tuple[tuple[str, str], ...] = (
     ("entropy strength", "bit"),
     ("rate share percentage fraction probability accuracy", "percent % time"),
     ("attempt retry try failure lockout", "attempt failure try retry time request"),
+    ("rate limit quota throttling throughput", "request call message transaction query"),
+    ("thickness thick width wide height tall depth deep distance diameter radius spacing clearance",
+     "millimetre centimetre metre kilometre inch foot"),
+    ("weight mass heavy load", "kilogram gram tonne pound newton"),
+    ("temperature hot cold warm", "degree celsius fahrenheit kelvin"),
+    ("voltage power", "volt watt kilowatt ampere"),
+    ("speed velocity fast", "kilometre mile knot"),
 )  # fmt: skip
+ANY_UNIT = "*"
 """Words for a quantity, and the units in which it is told."""
 
 
@@ -104,7 +117,11 @@ class Question:
     def names_subject(self, held: Collection[str]) -> bool:
         """True where the terms name what the question is about, by its own name or by another."""
         by_alias = any(len(name & set(held)) * 3 >= len(name) * 2 for name in self.aliases)
-        return by_alias or any(term in held for term in self.subject)
+        return by_alias or 2 * sum(term in held for term in self.subject) >= len(self.subject)
+
+    def answers_in(self, unit: str) -> bool:
+        """True where a value in this unit may be the answer; a rate answers in its first unit or in both."""
+        return bool(unit) and (ANY_UNIT in self.units or any(part in self.units for part in unit.split("/")))
 
     @property
     def wants_number(self) -> bool:
@@ -113,7 +130,7 @@ class Question:
     @property
     def asked_units(self) -> tuple[str, ...]:
         """Words of the units that would answer, for a search."""
-        return tuple(sorted(self.units - set(self.terms)))
+        return tuple(sorted(self.units - set(self.terms) - {ANY_UNIT}))
 
     def weight(self, term: str) -> float:
         """How much a term of the question counts: what it is about in full, its frame and learned words less."""
@@ -151,9 +168,19 @@ def read_question(text: str, *, queries: Sequence[str] = (), aliases: Sequence[s
         is_polar=bool(POLAR.match(text)),
         bounds=bounds_of(text),
         learned_words=tuple(forms[term] for term in learned),
-        subject=tuple(term for term in focus if term not in quantities) or focus,
+        subject=subject_of(text, focus, quantities, vocabulary),
         aliases=tuple(parts for name in aliases if (parts := frozenset(vocabulary.terms(name)))),
     )
+
+
+def subject_of(
+    text: str, focus: tuple[str, ...], quantities: frozenset[str], vocabulary: Vocabulary
+) -> tuple[str, ...]:
+    """The focus without quantities, words of every text, and what stands in brackets to explain the rest."""
+    outside = vocabulary.terms(BRACKETS.sub(" ", text))
+    common = {vocabulary.term(word) for word in COMMON}
+    telling = [term for term in focus if term not in quantities and term not in common]
+    return tuple(term for term in telling if term in outside) or tuple(telling) or focus
 
 
 def stemmed_frames(vocabulary: Vocabulary) -> list[tuple[frozenset[str], str]]:
@@ -187,4 +214,4 @@ def units_of(text: str, vocabulary: Vocabulary) -> frozenset[str]:
     for names, told in QUANTITIES:
         if quantified and stems & stems_of(names, vocabulary):
             units |= stems_of(told, vocabulary)
-    return frozenset(units)
+    return frozenset(units or ({ANY_UNIT} if BOUNDED.search(text) else ()))

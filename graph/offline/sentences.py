@@ -31,19 +31,24 @@ COMMAND = re.compile(
 """A line of code that shows how something is typed, and says nothing."""
 ENOUGH = 0.42
 """Below this score a sentence is not worth a quote."""
+OFF_SUBJECT = 0.7
+"""What a sentence is worth that names the question's subject neither itself nor in its heading."""
 NAMED_UNIT = 0.6
 """The focus of a sentence that tells a value in the very unit that the question names."""
+BINDING = re.compile(r"\b(?:shall|should|must|may|can|not|no|never|\d[\d,.]*)\b")
 SAME = 88.0
 """Two quotes at least this alike (per cent) say the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A sentence with its score (about 0 to 2) and the share of the question's focus that it holds."""
+    """A sentence with its score (about 0 to 2), the share of the question's focus that it holds, and whether it is
+    about the question's subject: 1 by its own words, 0.5 by its heading, else 0."""
 
     sentence: Sentence
     score: float
     focus: float
+    about: float = 1.0
 
 
 def score(sentence: Sentence, question: Question, *, rarity: Rarity, near: float = 0.0) -> Scored:
@@ -73,14 +78,20 @@ def score(sentence: Sentence, question: Question, *, rarity: Rarity, near: float
         + WEIGHTS["frame"] * len(matched) / max(len(question.frames), 1)
     )
     if question.wants_number:
-        answers = any(value.unit in question.units and value.bound in question.bounds for value in told)
+        answers = any(question.answers_in(value.unit) and value.bound in question.bounds for value in told)
         total += WEIGHTS["number"] * has_number(text) + WEIGHTS["unit"] * answers
     if not own & (set(question.terms) | set(question.learned)):
         total *= 0.5
-    focus = focus_share(question, own, above)
-    if any(value.unit in question.terms for value in told):
-        focus = max(focus, NAMED_UNIT)  # "how many iterations": who counts iterations speaks of the matter
-    return Scored(sentence, total * fitness(sentence), focus)
+    focus, counted = focus_share(question, own, above), False
+    if any(part in question.terms for value in told for part in value.unit.split("/")):
+        focus, counted = (
+            max(focus, NAMED_UNIT),
+            True,
+        )  # "how many iterations": who counts iterations speaks of the matter
+    about = 1.0 if question.names_subject(own) else 0.5 if counted or question.names_subject(above) else 0.0
+    return Scored(
+        sentence, total * fitness(sentence) * (OFF_SUBJECT + (1 - OFF_SUBJECT) * about), focus, about
+    )
 
 
 def share(question: Question, terms: Iterable[str], held: set[str], rarity: Rarity) -> float:
@@ -127,7 +138,15 @@ def best(scored: Iterable[Scored], *, limit: int, enough: float = ENOUGH) -> lis
 
 
 def says_again(text: str, others: Sequence[str]) -> bool:
-    return any(text in other or fuzz.ratio(text, other) >= SAME for other in others)
+    """True where one of the others says nearly the same with the same modal words, negations and numbers."""
+    return any(
+        text in other or (fuzz.ratio(text, other) >= SAME and binding(text) == binding(other))
+        for other in others
+    )
+
+
+def binding(text: str) -> list[str]:
+    return sorted(set(BINDING.findall(text.lower())))
 
 
 def moved(sentence: Sentence, offset: int) -> Sentence:

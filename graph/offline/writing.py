@@ -9,6 +9,7 @@ from researchdesk.graph.offline.compare import Comparison, Evidence, stance
 from researchdesk.graph.offline.material import Material
 from researchdesk.graph.offline.passages import clean
 from researchdesk.graph.offline.quotes import quoted
+from researchdesk.graph.offline.values import Value
 from researchdesk.graph.offline.view import Source
 
 NO_MODEL = (
@@ -19,9 +20,10 @@ KINDS = {
     "contradiction": "Publishers contradict each other: they name no common value",
     "values differ": "Values differ between publishers",
     "editions differ": "Editions of one publisher differ",
+    "documents differ": "Documents of one publisher differ",
     "agreement": "The documents that tell a value agree",
 }
-BOUNDS = {"required": "required or recommended", "max": "as a most", "permit": "to be permitted"}
+BOUNDS = {"min": "at least", "max": "at most", "permit": "to be permitted", "exact": "as told"}
 NAMED = 6
 """How many sources are named where a list of all would tell a reader nothing."""
 
@@ -93,12 +95,17 @@ def one_line(one: Comparison) -> str:
         shown: dict[str, list[str]] = {}
         for told in one.told:
             if told.evidence.origin == origin:
-                ids = shown.setdefault(told.value.shown, [])
+                ids = shown.setdefault(with_strength(told.value), [])
                 if told.evidence.source_id not in ids:
                     ids.append(told.evidence.source_id)
         values = ", ".join(f"{value} {' '.join(f'[{key}]' for key in ids)}" for value, ids in shown.items())
         sides.append(f"{origin}: {values}")
     return f"**{KINDS[one.kind]}** ({BOUNDS[one.bound]}) — {'; '.join(sides)}"
+
+
+def with_strength(value: Value) -> str:
+    """``8 characters (required)``."""
+    return f"{value.shown} ({value.strength})" if value.strength else value.shown
 
 
 def background(material: Material, leave_out: Sequence[str]) -> str:
@@ -138,7 +145,7 @@ def disagreements(material: Material, leave_out: Sequence[str]) -> str:
 def side_by_side(one: Comparison) -> str:
     """A table line for each document and value; the publisher first."""
     rows = dict.fromkeys(
-        f"- {told.evidence.origin}, {told.evidence.document}: {sign(told.value.bound)}{told.value.shown} "
+        f"- {told.evidence.origin}, {told.evidence.document}: {sign(told.value.bound)}{with_strength(told.value)} "
         f"[{told.evidence.source_id}]"
         for told in one.told
     )
