@@ -188,12 +188,8 @@ def _reader(session: Session, workspace: Workspace) -> Read:
         if artifact_id not in known:
             assert workspace.run is not None
             key = workspace.run.artifacts[artifact_id].content_hash
-            try:
-                known[artifact_id] = session.records.text(key)
-            except NotFound:
-                if key not in workspace.purged:
-                    raise
-                known[artifact_id] = None
+            gone = artifact_id in workspace.purged_artifacts
+            known[artifact_id] = None if gone else session.records.text(key)
         return known[artifact_id]
 
     return read
@@ -251,7 +247,7 @@ def _reference(
         text_hash=artifact.content_hash,
         raw_hash=receipt.raw_hash if receipt else "",
         supplied=receipt is None,
-        purged=artifact.content_hash in workspace.purged,
+        purged=source.artifact_id in workspace.purged_artifacts,
     )
 
 

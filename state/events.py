@@ -281,10 +281,11 @@ class ResearchCompleted:
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
 class ArtifactPurged:
-    """Somebody had bodies removed for good; the hashes stay as their tombstone."""
+    """Somebody had an artifact's text removed for good; its record and its hashes stay as a tombstone."""
 
     artifact_id: str
     hashes: tuple[str, ...]
+    """Bodies that nothing in the session stands on any more; one that another artifact shares is not among them."""
     actor: str
     reason: str
 

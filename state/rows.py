@@ -5,9 +5,11 @@ names the row that stood there before, so that the digest over all rows of a str
 without reading them: rows are hashed one by one and their hashes added, modulo 2^256.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from researchdesk.state import events as ev
+from researchdesk.state.bodies import Body, named_bodies
 from researchdesk.state.investigation_rows import investigation_rows
 from researchdesk.state.row_changes import (
     NO_ROWS,
@@ -57,7 +59,22 @@ class _Writer:
         write = getattr(self, f"_{ev.EVENT_NAMES[type(event)]}", None)
         own: tuple[RowChange, ...] = write(event) if write else ()
         run = self._run_change()
-        return (run, *own) if run else own
+        return (*((run,) if run else ()), *own, *self._body_changes(event))
+
+    def _body_changes(self, event: ev.Event) -> Iterator[RowChange]:
+        """The rows of the bodies that this event named first, let go or came back to."""
+        before, after = self.before.bodies, self.after.bodies
+        if before is after:
+            return
+        for key in event.hashes if isinstance(event, ev.ArtifactPurged) else named_bodies(event):
+            new, old = self._body_row(key, after[key]), before.get(key)
+            if old is None:
+                yield RowChange(table="session_bodies", new=new)
+            elif old.released_seq != after[key].released_seq:
+                yield RowChange(table="session_bodies", new=new, old=self._body_row(key, old))
+
+    def _body_row(self, key: str, body: Body) -> Row:
+        return (self.session, key, body.named_seq, body.released_seq or None)
 
     def _run_change(self) -> RowChange | None:
         """The run's own row, where this event changed it."""
@@ -252,8 +269,8 @@ class _Writer:
         )
 
     def _artifact_purged(self, e: ev.ArtifactPurged) -> tuple[RowChange, ...]:
-        rest = (e.artifact_id, e.actor, e.reason, self.stamp.ts)
-        return tuple(insert("purges", self.session, self.stamp.seq, key, *rest) for key in e.hashes)
+        what = (e.artifact_id, json_text(e.hashes), e.actor, e.reason, self.stamp.ts)
+        return (insert("purges", self.session, self.stamp.seq, *what),)
 
     def _model_called(self, e: ev.ModelCalled) -> tuple[RowChange, ...]:
         return (RowChange(table="model_calls", new=self._asked_row(e, self.stamp.seq)),)

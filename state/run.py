@@ -143,6 +143,12 @@ class ResearchRun:
         """The required section of that key, or None."""
         return next((s for s in self.sections if s.key == key), None)
 
+    def artifact_of(self, kind: str, key: str) -> str:
+        """The id of the artifact that an entity of that kind and id is or archives; empty where it is none."""
+        if kind == "source" and key in self.sources:
+            return self.sources[key].artifact_id
+        return key if kind == "artifact" and key in self.artifacts else ""
+
     def by_role(self, role: str) -> tuple[ev.ArtifactRecorded, ...]:
         """The artifacts of one role, oldest first."""
         found = [self.artifacts[key] for key in self.newest_artifacts if self.artifacts[key].role == role]

@@ -93,7 +93,8 @@ TABLES: dict[str, Table] = {
             "turn_id model stage status request_digest input_tokens output_tokens usage_reported finish_reason "
             "detail seq",
         ),
-        _table("purges", "session_id seq hash", "artifact_id actor reason created_at"),
+        _table("session_bodies", "session_id hash", "named_seq released_seq"),
+        _table("purges", "session_id seq", "artifact_id hashes actor reason created_at"),
         _table("drafts", "session_id", "id from_session prompt created_at"),
         _table(
             "frontier_questions",

@@ -13,6 +13,7 @@ from typing import assert_never
 from rpds import HashTrieMap, HashTrieSet
 
 from researchdesk.state import events as ev
+from researchdesk.state.bodies import Bodies, bodies_after, releasable, release
 from researchdesk.state.copying import changed
 from researchdesk.state.errors import Refusal
 from researchdesk.state.investigation import Investigation
@@ -87,14 +88,21 @@ class Workspace:
     """Ordinal of the last answer one of whose calls was new and worked."""
     resumed_after: int = 0
     """Ordinal of the last answer when the run was taken up again."""
-    purged: HashTrieSet[str] = field(default_factory=HashTrieSet)
-    """Hashes of bodies that were removed for good."""
+    purged_artifacts: HashTrieSet[str] = field(default_factory=HashTrieSet)
+    """Artifacts whose text was removed for good; nobody reads it any more, even where another one keeps its bytes."""
+    bodies: Bodies = field(default_factory=HashTrieMap)
+    """Every body that an event named, by hash."""
     draft: ev.HandoffDrafted | None = None
     investigation: Investigation | None = None
     """Questions, notes and challenges; None until the objective is recorded as a question."""
     notes_version: int = 0
     touched: HashTrieMap[str, int] = field(default_factory=HashTrieMap)
     """The sequence of the last event of each record of the investigation, by the record's id."""
+
+    @property
+    def standing_bodies(self) -> tuple[str, ...]:
+        """The hashes of the bodies that have to be there, sorted."""
+        return tuple(sorted(key for key, body in self.bodies.items() if not body.released_seq))
 
     @property
     def tokens(self) -> int:
@@ -122,7 +130,17 @@ def evolve(workspace: Workspace, event: ev.Event) -> Workspace:
     )
     after = _apply(workspace, event, seq=workspace.seq + 1)
     assert after.seq == workspace.seq + 1
-    return after
+    return _with_bodies(after, workspace, event)
+
+
+def _with_bodies(after: Workspace, before: Workspace, event: ev.Event) -> Workspace:
+    artifact, asked = "", None
+    if isinstance(event, ev.CallRecorded):
+        artifact = after.run.artifact_of(event.entity_type, event.entity_id) if after.run else ""
+        calls = before.open_turn.calls if event.turn_id and before.open_turn else ()
+        asked = next((call for call in calls if call.id == event.tool_call_id), None)
+    bodies = bodies_after(after.bodies, event, seq=after.seq, artifact=artifact, asked=asked)
+    return after if bodies is after.bodies else changed(after, bodies=bodies)
 
 
 def _require(condition: bool, problem: str) -> None:
@@ -146,7 +164,7 @@ def _apply(workspace: Workspace, event: ev.Event, *, seq: int) -> Workspace:
         case ev.CallRecorded():
             return _close_call(workspace, event, seq=seq)
         case ev.ArtifactPurged():
-            return changed(workspace, seq=seq, purged=workspace.purged.update(event.hashes))
+            return _purge(workspace, event, seq=seq)
         case ev.HandoffDrafted():
             _require(workspace.draft is None, "the draft is written already")
             return changed(workspace, seq=seq, draft=event)
@@ -178,6 +196,18 @@ def _apply(workspace: Workspace, event: ev.Event, *, seq: int) -> Workspace:
             return _afresh(after) if isinstance(event, ev.ResearchResumed) else after
         case _:
             return _investigate(workspace, event, seq=seq)
+
+
+def _purge(workspace: Workspace, event: ev.ArtifactPurged, *, seq: int) -> Workspace:
+    known = workspace.run.artifacts if workspace.run else ()
+    _require(event.artifact_id in known, f"no artifact '{event.artifact_id}' in this session")
+    purged = workspace.purged_artifacts.insert(event.artifact_id)
+    for key in event.hashes:
+        _require(
+            releasable(workspace.bodies, key, purged=purged), f"something in the session stands on body {key}"
+        )
+    bodies = release(workspace.bodies, event.hashes, seq=seq)
+    return changed(workspace, seq=seq, purged_artifacts=purged, bodies=bodies)
 
 
 def _investigate(workspace: Workspace, event: ev.InvestigationEvent, *, seq: int) -> Workspace:

@@ -6,7 +6,7 @@ hashes, then a line with the hash of all that stood before. Exporting what was i
 
 import base64
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from researchdesk.state.rows import RowChange
 from researchdesk.stores.codec import StoredEvent
 from researchdesk.stores.ledger import Append, Head, HeadMoved, Ledger
 from researchdesk.stores.replay import Projection, replay_with_rows
-from researchdesk.stores.verify import derive, named_bodies
+from researchdesk.stores.verify import derive
 
 FORMAT = "researchdesk.session"
 VERSION = 1
@@ -41,8 +41,7 @@ def export_lines(ledger: Ledger, stream: str) -> Iterator[bytes]:
         head = derived.projection.head
         if head.count == 0:
             raise NotFound(f"there is nothing to export under '{stream}'")
-        purged = derived.projection.workspace.purged
-        bodies = sorted(key for key in derived.bodies if key not in purged)
+        bodies = derived.projection.workspace.standing_bodies
         whole = hashlib.sha256()
         for line in _content_lines(frozen, stream, head, bodies):
             whole.update(line)
@@ -50,7 +49,7 @@ def export_lines(ledger: Ledger, stream: str) -> Iterator[bytes]:
     yield _line({"kind": "end", "lines": 1 + head.count + len(bodies), "sha256": whole.hexdigest()})
 
 
-def _content_lines(ledger: Ledger, stream: str, head: Head, bodies: list[str]) -> Iterator[bytes]:
+def _content_lines(ledger: Ledger, stream: str, head: Head, bodies: Sequence[str]) -> Iterator[bytes]:
     yield _line(
         {
             "kind": "header",
@@ -126,14 +125,13 @@ def import_lines(ledger: Ledger, lines: Iterable[bytes]) -> Imported:
     iterator = iter(lines)
     header = _header(reader, iterator)
     whole = hashlib.sha256(_line(header))
-    events, projection, changes, wanted = _events(reader, iterator, header, whole)
+    events, projection, changes = _events(reader, iterator, header, whole)
     bodies = _bodies(reader, iterator, header, whole)
     _end(reader, iterator, whole)
-    purged = projection.workspace.purged
-    missing = [key for key in wanted if key not in bodies and key not in purged]
-    foreign = [key for key in bodies if key not in wanted]
-    if missing or foreign:
-        raise reader.refuse(f"its bodies are not those that its events name ({(missing or foreign)[0]})")
+    wanted = projection.workspace.standing_bodies
+    wrong = sorted(bodies.keys() ^ set(wanted))
+    if wrong:
+        raise reader.refuse(f"its bodies are not those that its events name ({wrong[0]})")
     append = Append(
         stream=header["stream"],
         head=Head(),
@@ -187,11 +185,10 @@ def _header(reader: _Reader, lines: Iterator[bytes]) -> dict[str, Any]:
 
 def _events(
     reader: _Reader, lines: Iterator[bytes], header: dict[str, Any], whole: "hashlib._Hash"
-) -> tuple[list[StoredEvent], Projection, list[RowChange], set[str]]:
+) -> tuple[list[StoredEvent], Projection, list[RowChange]]:
     projection = Projection()
     events: list[StoredEvent] = []
     changes: list[RowChange] = []
-    wanted: set[str] = set()
     for _ in range(header["events"]):
         value = reader.parse(next(lines, b""))
         whole.update(_line(value))
@@ -206,13 +203,12 @@ def _events(
             raise reader.refuse(str(problem)) from None
         events.append(item)
         changes.extend(own)
-        wanted.update(named_bodies(item.event()))
     if (projection.head.hash, projection.head.rows_digest) != (header["hash"], header.get("rows_digest")):
         raise reader.refuse("the events do not lead to the head that the first line names")
     session = projection.workspace.session
     if session is None or header["stream"] != f"session:{session.session_id}":
         raise reader.refuse("the stream is not the session's own")
-    return events, projection, changes, wanted
+    return events, projection, changes
 
 
 def _bodies(

@@ -2,16 +2,10 @@
 
 import contextlib
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
-import orjson
-
-from researchdesk.state import events as ev
 from researchdesk.state.errors import IntegrityError, LedgerCorrupt, NotFound
 from researchdesk.state.rows import Row, row_digest
-from researchdesk.state.stowing import BLOB_KEY
 from researchdesk.state.tables import TABLES
 from researchdesk.stores.codec import StoredEvent
 from researchdesk.stores.ledger import HeadMoved, Ledger
@@ -36,12 +30,10 @@ class VerifyReport:
 
 @dataclass(slots=True)
 class Derived:
-    """What a stream's events imply: the projection, the rows by table and key, the bodies they name."""
+    """What a stream's events imply: the projection, and the rows by table and key."""
 
     projection: Projection = field(default_factory=Projection)
     rows: dict[str, dict[Row, Row]] = field(default_factory=lambda: defaultdict(dict))
-    bodies: dict[str, int] = field(default_factory=dict)
-    """Hash of each named body, and the event that named it first."""
 
     def follow(self, item: StoredEvent) -> None:
         """Fold one more stored event.
@@ -52,8 +44,6 @@ class Derived:
         self.projection, changes = replay_with_rows(self.projection, item)
         for change in changes:
             self.rows[change.table][change.new[: TABLES[change.table].key_size]] = change.new
-        for body in named_bodies(item.event()):
-            self.bodies.setdefault(body, item.seq)
 
 
 def derive(ledger: Ledger, stream: str) -> Derived:
@@ -72,49 +62,6 @@ def derive(ledger: Ledger, stream: str) -> Derived:
             "or added"
         )
     return derived
-
-
-def named_bodies(event: ev.Event) -> Iterator[str]:
-    """The hashes of the bodies that an event names."""
-    match event:
-        case ev.ArtifactRecorded():
-            yield event.content_hash
-        case ev.SourceRecorded():
-            if event.receipt is not None and event.receipt.raw_kept:
-                yield event.receipt.raw_hash
-        case ev.CallRecorded():
-            yield from _stowed_hashes(event.text, event.arguments)
-        case ev.ModelAnswered():
-            yield from _stowed_hashes(event.text, *(call.arguments for call in event.calls))
-        case _:
-            return
-
-
-def _stowed_hashes(text: ev.Stowed, *arguments: ev.Stowed) -> Iterator[str]:
-    """The blobs of a text and of arguments; only arguments are JSON that may name some inside."""
-    if text.hash:
-        yield text.hash
-    for item in arguments:
-        if BLOB_KEY in item.inline:
-            yield from _blob_keys(_json_or_none(item.inline))
-
-
-def _json_or_none(text: str) -> Any:
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return None  # an imported event may hold anything
-
-
-def _blob_keys(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        if value.keys() == {BLOB_KEY} and isinstance(value[BLOB_KEY], str):
-            yield value[BLOB_KEY]
-            return
-        value = list(value.values())
-    if isinstance(value, list):
-        for item in value:
-            yield from _blob_keys(item)
 
 
 def verify(ledger: Ledger, *, streams: list[str] | None = None) -> VerifyReport:
@@ -173,15 +120,16 @@ def session_of(derived: Derived, stream: str) -> str:
 
 def _body_problems(ledger: Ledger, stream: str, derived: Derived, checked: dict[str, int]) -> list[str]:
     problems = []
-    for key, seq in derived.bodies.items():
-        if key in derived.projection.workspace.purged:
-            continue
+    workspace = derived.projection.workspace
+    for key in workspace.standing_bodies:
         checked["bodies"] += 1
         try:
             if ledger.body(key) is None:
                 raise NotFound("it is missing")
         except (IntegrityError, NotFound) as problem:
-            problems.append(f"stream '{stream}', event {seq}: body {key}: {problem}")
+            problems.append(
+                f"stream '{stream}', event {workspace.bodies[key].named_seq}: body {key}: {problem}"
+            )
     return problems
 
 

@@ -4,6 +4,7 @@ import io
 import zipfile
 import zlib
 from pathlib import Path
+from typing import BinaryIO
 
 import orjson
 
@@ -25,9 +26,9 @@ bodies/<hash>    archived bytes and texts, named by their SHA-256
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
-def write_bundle(ledger: Ledger, stream: str, path: Path) -> None:
-    """Write the bundle; the same session always gives the same bytes."""
-    with ledger.snapshot() as frozen, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as bundle:
+def write_bundle(ledger: Ledger, stream: str, file: BinaryIO) -> None:
+    """Write the bundle; the same session always gives the same bytes in a plain file."""
+    with ledger.snapshot() as frozen, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as bundle:
         derived = derive(frozen, stream)
         _add(bundle, "README.txt", README.encode())
         _add(bundle, LINES, b"".join(export_lines(frozen, stream)))
@@ -37,7 +38,7 @@ def write_bundle(ledger: Ledger, stream: str, path: Path) -> None:
                 _add(bundle, f"rows/{table}.jsonl", b"".join(rows))
             if table == "receipts":
                 _add(bundle, "receipts.jsonl", b"".join(rows))
-        for key in sorted(derived.bodies):
+        for key in derived.projection.workspace.standing_bodies:
             body = frozen.body(key)
             if body is not None:
                 _add(bundle, f"bodies/{key.replace(':', '-')}", body)

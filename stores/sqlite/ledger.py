@@ -29,6 +29,10 @@ WRONG_QUERY = ("syntax error", "incomplete input", "no such ", "readonly", "ambi
 _EVENT_COLUMNS = "stream, seq, event_id, type, schema_version, ts, refs, payload, prev_hash, hash"
 _INSERT_EVENT = f"INSERT INTO events ({_EVENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _SELECT_EVENT = f"SELECT {_EVENT_COLUMNS}, global_seq FROM events"
+_DROP_BODY = (
+    "DELETE FROM blobs WHERE hash = ? AND NOT EXISTS "
+    "(SELECT 1 FROM session_bodies AS used WHERE used.hash = blobs.hash AND used.released_seq IS NULL)"
+)
 _OF_CALL = "session_id = ? AND turn_id = ? AND tool_call_id = ?"
 
 
@@ -121,7 +125,7 @@ class SqliteLedger:
             if append.settles is not None:
                 self._settle(db, append.settles, append.adopts)
             if append.drops:
-                db.executemany("DELETE FROM blobs WHERE hash = ?", [(key,) for key in append.drops])
+                db.executemany(_DROP_BODY, [(key,) for key in append.drops])
             self._write_head(db, append)
 
     def _check_lease(self, db: Connection, lease: Lease | None) -> None:

@@ -222,6 +222,11 @@ NOTE = replace(
     source_artifact_ids=(ARTIFACT.artifact_id,),
     provenance="written",
 )
+SOURCES = (ARTIFACT, SOURCE)
+TWIN = replace(ARTIFACT, artifact_id="a_twin")
+PURGED = ev.ArtifactPurged(
+    artifact_id=ARTIFACT.artifact_id, hashes=(ARTIFACT.content_hash,), actor="human:me", reason="law"
+)
 MARK = ev.CheckpointRecorded(round=2, stage="report_writing", status="active", summary="s")
 STEP = ev.StepRecorded(
     step=1,
@@ -309,6 +314,12 @@ RECORD = ev.CallRecorded(
         ([OPENED, STARTED], ev.ResearchResumed()),
         ([OPENED, STARTED, ev.ResearchBlocked(reason="r"), ev.ResearchResumed()], ev.ResearchResumed()),
         ([OPENED, STARTED, ASKED, FAILED, ASKED_AGAIN, AGAIN_ANSWERED], ev.ResearchResumed()),
+        ([OPENED], PURGED),
+        ([OPENED, STARTED], PURGED),
+        ([OPENED, STARTED, *SOURCES], replace(PURGED, artifact_id="a_none")),
+        ([OPENED, STARTED, *SOURCES, TWIN], PURGED),
+        ([OPENED, STARTED, *SOURCES, PURGED], PURGED),
+        ([OPENED, STARTED, *SOURCES], replace(PURGED, hashes=(content_hash(b"never named"),))),
         ([OPENED], FAILED),
         ([OPENED, ASKED], replace(FAILED, ordinal=2)),
         ([OPENED, ASKED, FAILED], FAILED),
@@ -389,6 +400,34 @@ def test_a_run_that_was_blocked_stopped_or_failed_can_be_resumed(before: list[ev
     resumed = fold([OPENED, STARTED, *before, ev.ResearchResumed()])
     assert resumed.run is not None
     assert (resumed.run.status, resumed.run.stop_reason, resumed.failures_in_row) == ("active", None, 0)
+
+
+def test_a_shared_body_is_let_go_with_the_last_artifact_that_has_it() -> None:
+    key = content_hash(b"x")
+    first = fold([OPENED, STARTED, *SOURCES, TWIN, replace(PURGED, hashes=())])
+    assert (set(first.purged_artifacts), first.standing_bodies) == ({PURGED.artifact_id}, (key,))
+    both = evolve(first, replace(PURGED, artifact_id="a_twin"))
+    assert (both.standing_bodies, both.bodies[key].released_seq) == ((), both.seq)
+    again = evolve(both, replace(TWIN, artifact_id="a_third"))
+    assert again.standing_bodies == (key,)
+
+
+def test_what_a_call_was_asked_with_is_kept_until_its_artifact_is_purged() -> None:
+    key, result = content_hash(b"y"), content_hash(b"r")
+    asked = replace(ANSWERED.calls[0], arguments=ev.Stowed(inline=f'{{"content":{{"$blob":"{key}"}}}}'))
+    record = replace(
+        RECORD,
+        arguments=ev.Stowed(inline="{}"),
+        text=ev.Stowed(hash=result),
+        entity_type="source",
+        entity_id="s_001",
+    )
+    waiting = fold([OPENED, STARTED, *SOURCES, ASKED, replace(ANSWERED, calls=(asked,))])
+    purge = replace(PURGED, hashes=(content_hash(b"x"), key))
+    with pytest.raises(IllegalTransition, match=key):
+        evolve(waiting, purge)
+    done = evolve(evolve(waiting, record), replace(purge, hashes=(*purge.hashes, result)))
+    assert done.standing_bodies == ()
 
 
 def test_a_request_without_an_answer_counts_to_the_budget() -> None:

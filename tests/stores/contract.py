@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,11 @@ def artifact(n: int, body: bytes = b"body") -> ev.ArtifactRecorded:
         chars=len(body),
         provenance="supplied",
     )
+
+
+def purge_of(n: int, *hashes: str) -> ev.ArtifactPurged:
+    """The purge of the n-th source artifact."""
+    return ev.ArtifactPurged(artifact_id=f"a_{n}", hashes=hashes, actor="human:me", reason="law")
 
 
 def recorded(call_id: str, text: str = "done") -> ev.CallRecorded:
@@ -202,7 +208,10 @@ class LedgerContract:
         self.write(ledger, artifact(1), bodies={content_hash(b"body"): b"body"})
         head = ledger.head("session:s1")
         rows = {table: ledger.rows(table, "s1") for table in ("sessions", "research_runs", "artifacts")}
-        rows |= {table: ledger.rows(table, "s1") for table in ("checklist_items", "report_sections")}
+        rows |= {
+            table: ledger.rows(table, "s1")
+            for table in ("checklist_items", "report_sections", "session_bodies")
+        }
         ledger.replace_rows("s1", stream="session:s1", head=head, rows={"sessions": rows["sessions"]})
         assert ledger.rows("artifacts", "s1") == []
         assert not verify(ledger).ok
@@ -316,13 +325,48 @@ class LedgerContract:
         key = content_hash(b"body")
         self.begin(ledger)
         self.write(ledger, artifact(1), bodies={key: b"body"})
-        with pytest.raises(ResearchdeskError):
-            self.write(ledger, recorded("c1"), drops=(key,))
+        self.write(ledger, recorded("c1"), drops=(key,))
         assert ledger.body(key) == b"body"
-        purged = ev.ArtifactPurged(artifact_id="a_1", hashes=(key,), actor="human:me", reason="law")
-        self.write(ledger, purged, drops=(key,))
+        self.write(ledger, purge_of(1, key), drops=(key,))
         assert ledger.body(key) is None
         assert verify(ledger).ok
+
+    def test_a_body_that_no_event_names_is_not_for_a_purge_to_take(self, ledger: Ledger) -> None:
+        self.begin(ledger)
+        self.write(ledger, artifact(1), bodies={content_hash(b"body"): b"body", content_hash(b"x"): b"x"})
+        with pytest.raises(ResearchdeskError):
+            self.write(ledger, recorded("c1"), drops=(content_hash(b"x"),))
+        assert ledger.body(content_hash(b"x")) == b"x"
+
+    def test_a_body_goes_with_the_last_session_that_stands_on_it(
+        self, ledger: Ledger, reopen: Callable[[], Ledger]
+    ) -> None:
+        key = content_hash(b"body")
+        for session in ("s1", "s2"):
+            self.begin(ledger, session)
+        self.write(ledger, artifact(1), bodies={key: b"body"})
+        late, _ = self.extension(ledger, [purge_of(1, key)])
+        other = reopen()  # it comes to the same body after the purge was decided and before it is written
+        self.write(other, artifact(1), session="s2", bodies={key: b"body"})
+        other.close()
+        ledger.append(replace(late, drops=(key,)))
+        assert ledger.body(key) == b"body"
+        assert verify(ledger).problems == ()
+        self.write(ledger, purge_of(1, key), session="s2", drops=(key,))
+        assert ledger.body(key) is None
+        assert verify(ledger).problems == ()
+
+    def test_a_body_that_came_back_stays(self, ledger: Ledger) -> None:
+        key = content_hash(b"body")
+        self.begin(ledger)
+        self.write(ledger, artifact(1), bodies={key: b"body"})
+        self.write(ledger, purge_of(1, key), drops=(key,))
+        self.write(ledger, artifact(2), bodies={key: b"body"})
+        self.write(ledger, recorded("c1"), drops=(key,))
+        assert ledger.body(key) == b"body"
+        assert verify(ledger).problems == ()
+        rebuild(ledger, "session:s1")
+        assert verify(ledger).problems == ()
 
     # -- staging ------------------------------------------------------------------------------------------------
 

@@ -144,6 +144,7 @@ EDITS = {
     "receipts": "note",
     "searches": "query",
     "purges": "reason",
+    "session_bodies": "named_seq",
     "checkpoints": "summary",
     "research_steps": "summary",
     "tool_calls": "result",
@@ -160,7 +161,7 @@ def test_an_edited_a_missing_and_an_extra_row_are_found_and_rebuilding_mends_the
 ) -> None:
     key = TABLES[table].key
     one = f"({', '.join(key)}) = (SELECT {', '.join(key)} FROM {table} LIMIT 1)"
-    value = f"{column} + 1" if column in ("quote_end", "position") else f"{column} || 'x'"
+    value = f"{column} + 1" if column in ("quote_end", "position", "named_seq") else f"{column} || 'x'"
     other = {key[-1]: "999" if key[-1] in ("seq", "step", "position") else "'stranger'"}
     if table == "sources":
         other["artifact_id"] = "'another'"

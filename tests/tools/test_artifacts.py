@@ -1,5 +1,7 @@
 """Artifacts: read in checked chunks, quoted to the character, refused when anything about them is not right."""
 
+import zipfile
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from researchdesk.state.envelopes import open_envelope
 from researchdesk.state.errors import LedgerCorrupt
 from researchdesk.stores.sqlite.connection import connect
-from researchdesk.tools.workspace import Desk
+from researchdesk.tools.workspace import Desk, open_desk
 
 from ..desks import HANDOFF, SECTION, SKY, Caller
 
@@ -212,6 +214,65 @@ def test_a_purge_in_one_session_leaves_another_its_body(desk: Desk, research: Ca
     assert research.refused("deep_research_read_artifact", artifact_id=mine) == "integrity"
     assert SKY in other.ok("deep_research_read_artifact", artifact_id=theirs).text
     assert desk.verify().ok
+
+
+def test_a_purge_leaves_a_second_artifact_of_the_same_text_readable(desk: Desk, research: Caller) -> None:
+    research.start()
+    first, second = (research.source(locator=f"https://sky.org/{n}") for n in (1, 2))
+    key = content_hash_of(research, first)
+    for artifact in (first, second):
+        research.ok("deep_research_read_artifact", artifact_id=artifact)
+    desk.purge("s1", [first], actor="human:me", reason="r")
+    assert research.refused("deep_research_read_artifact", artifact_id="s_001") == "integrity"
+    assert SKY in research.ok("deep_research_read_artifact", artifact_id="s_002").text
+    again = [
+        research.session.call("deep_research_read_artifact", {"artifact_id": a}, tool_call_id=c).text
+        for a, c in ((first, "c4"), (second, "c5"))
+    ]
+    assert "removed for good" in again[0] and SKY in again[1]
+    assert (desk.ledger.body(key) is not None, desk.verify().problems) == (True, ())
+    assert desk.purge("s1", [second], actor="human:me", reason="r") > 0
+    assert (desk.ledger.body(key), desk.verify().problems) == (None, ())
+
+
+def test_a_purge_is_recorded_even_where_every_body_is_shared_and_only_once(
+    desk: Desk, research: Caller
+) -> None:
+    research.start()
+    artifact = research.source()
+    other = Caller(desk.session("s2"))
+    other.start()
+    other.source()
+    assert desk.purge("s1", [artifact, artifact], actor="human:me", reason="r") == 0
+    assert desk.purge("s1", [artifact], actor="human:me", reason="r") == 0
+    assert desk.ledger.query("SELECT session_id, artifact_id FROM purges") == [
+        {"session_id": "s1", "artifact_id": artifact}
+    ]
+
+
+def test_a_text_that_was_purged_can_be_archived_again(desk: Desk, research: Caller, tmp_path: Path) -> None:
+    research.start()
+    desk.purge("s1", [research.source()], actor="human:me", reason="r")
+    again = research.source()
+    assert SKY in research.ok("deep_research_read_artifact", artifact_id=again).text
+    assert desk.verify().problems == ()
+    with open_desk(tmp_path / "other") as other:
+        other.import_session(desk.export("s1", tmp_path / "s1.zip"))
+        assert other.verify().problems == ()
+
+
+def test_an_export_holds_nothing_that_its_session_let_go(
+    desk: Desk, research: Caller, tmp_path: Path
+) -> None:
+    research.start()
+    mine = research.source()
+    other = Caller(desk.session("s2"))
+    other.start()
+    other.source()
+    desk.purge("s1", [mine], actor="human:me", reason="r")
+    bundle = desk.export("s1", tmp_path / "s1.zip")
+    with zipfile.ZipFile(bundle) as parts:
+        assert not any(b"Rayleigh" in parts.read(name) for name in parts.namelist())
 
 
 # -- citations and quotations -------------------------------------------------------------------------------------

@@ -57,7 +57,7 @@ def complete_needs(workspace: Workspace, arguments: Complete, call: CallId) -> N
     """Every body that the run stands on is read again."""
     run = open_run(workspace)
     report, handoff = arguments.report_artifact_id, arguments.handoff_artifact_id
-    purged = {key for key, artifact in run.artifacts.items() if artifact.content_hash in workspace.purged}
+    purged = workspace.purged_artifacts
     return Bodies(artifact_ids=needed_bodies(run, report=report, handoff=handoff, purged=purged))
 
 

@@ -315,17 +315,27 @@ CREATE TABLE model_calls (
     PRIMARY KEY (session_id, ordinal)
 ) STRICT, WITHOUT ROWID;
 
+-- The bodies that a session's events name; one with a released_seq is no longer needed by this session.
+CREATE TABLE session_bodies (
+    session_id   TEXT NOT NULL REFERENCES sessions DEFERRABLE INITIALLY DEFERRED,
+    hash         TEXT NOT NULL CHECK (hash GLOB 'sha256:*'),
+    named_seq    INTEGER NOT NULL,
+    released_seq INTEGER CHECK (released_seq > named_seq),
+    PRIMARY KEY (session_id, hash)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX session_bodies_by_hash ON session_bodies (hash, released_seq);
+
 CREATE TABLE purges (
     session_id  TEXT NOT NULL REFERENCES sessions DEFERRABLE INITIALLY DEFERRED,
     seq         INTEGER NOT NULL,
-    hash        TEXT NOT NULL,
     artifact_id TEXT NOT NULL,
+    hashes      TEXT NOT NULL CHECK (json_valid(hashes)),
     actor       TEXT NOT NULL,
     reason      TEXT NOT NULL,
     created_at  TEXT NOT NULL,
-    PRIMARY KEY (session_id, seq, hash)
+    PRIMARY KEY (session_id, seq),
+    FOREIGN KEY (session_id, artifact_id) REFERENCES artifacts (session_id, id) DEFERRABLE INITIALLY DEFERRED
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX purges_by_hash ON purges (hash);
 
 CREATE TABLE drafts (
     session_id   TEXT PRIMARY KEY REFERENCES sessions DEFERRABLE INITIALLY DEFERRED,
@@ -352,7 +362,8 @@ CREATE TRIGGER artifacts_keep_delete BEFORE DELETE ON artifacts
 BEGIN SELECT RAISE(ABORT, 'artifacts are append-only'); END;
 CREATE TRIGGER blobs_keep_update BEFORE UPDATE ON blobs
 BEGIN SELECT RAISE(ABORT, 'blobs are append-only'); END;
--- Only a recorded purge may remove a body.
+-- Only a recorded purge may remove a body, and only when no session stands on it any more.
 CREATE TRIGGER blobs_keep_delete BEFORE DELETE ON blobs
-WHEN NOT EXISTS (SELECT 1 FROM purges WHERE hash = OLD.hash)
+WHEN NOT EXISTS (SELECT 1 FROM session_bodies WHERE hash = OLD.hash)
+    OR EXISTS (SELECT 1 FROM session_bodies WHERE hash = OLD.hash AND released_seq IS NULL)
 BEGIN SELECT RAISE(ABORT, 'blobs are append-only; only a recorded purge removes one'); END;

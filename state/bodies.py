@@ -1,0 +1,132 @@
+"""The bodies that a session stands on: which event named each first, for whom, and whether it was let go."""
+
+from __future__ import annotations  # the persistent maps are generic for type checkers only
+
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import orjson
+from rpds import HashTrieMap
+
+from researchdesk.state import events as ev
+from researchdesk.state.copying import changed
+from researchdesk.state.stowing import BLOB_KEY
+
+SESSION = ""
+"""The owner of what a purge never takes: a model's words, and calls that are about no artifact."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Body:
+    """One body as one session knows it."""
+
+    named_seq: int
+    """The event that named it first."""
+    owners: tuple[str, ...]
+    """For whom it is kept: artifact ids, `SESSION`, or an answer's call that has no record yet."""
+    released_seq: int = 0
+    """The purge after which nothing in the session stands on it; 0 while something does."""
+
+
+Bodies: TypeAlias = "HashTrieMap[str, Body]"
+
+
+def named_bodies(event: ev.Event) -> tuple[str, ...]:
+    """The hashes of the bodies that an event names, each once."""
+    match event:
+        case ev.ArtifactRecorded():
+            return (event.content_hash,)
+        case ev.SourceRecorded():
+            return (event.receipt.raw_hash,) if event.receipt and event.receipt.raw_kept else ()
+        case ev.CallRecorded():
+            return stowed_bodies(event.text, event.arguments)
+        case ev.ModelAnswered():
+            return stowed_bodies(event.text, *(call.arguments for call in event.calls))
+        case _:
+            return ()
+
+
+def stowed_bodies(text: ev.Stowed, *arguments: ev.Stowed) -> tuple[str, ...]:
+    """The bodies of a text and of arguments; only arguments are JSON that may name some inside."""
+    found = [text.hash] if text.hash else []
+    for item in arguments:
+        if BLOB_KEY in item.inline:
+            found += _blob_keys(_json_or_none(item.inline))
+    return tuple(dict.fromkeys(found))
+
+
+def _json_or_none(text: str) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None  # an imported event may hold anything
+
+
+def _blob_keys(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        if value.keys() == {BLOB_KEY} and isinstance(value[BLOB_KEY], str):
+            yield value[BLOB_KEY]
+            return
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            yield from _blob_keys(item)
+
+
+def bodies_after(
+    bodies: Bodies, event: ev.Event, *, seq: int, artifact: str = "", asked: ev.AskedCall | None = None
+) -> Bodies:
+    """The bodies after an event that names some, at ``seq``.
+
+    Args:
+        artifact: for the record of a call, the artifact that it is about, or empty.
+        asked: for the record of a call, what the model's answer said of it.
+    """
+    match event:
+        case ev.ArtifactRecorded() | ev.SourceRecorded():
+            return stand_on(bodies, named_bodies(event), owner=event.artifact_id, seq=seq)
+        case ev.ModelAnswered():
+            bodies = stand_on(bodies, stowed_bodies(event.text), owner=SESSION, seq=seq)
+            for call in event.calls:
+                keys, owner = stowed_bodies(ev.Stowed(), call.arguments), _waiting(event.turn_id, call.id)
+                bodies = stand_on(bodies, keys, owner=owner, seq=seq)
+            return bodies
+        case ev.CallRecorded():
+            arguments = (event.arguments, asked.arguments) if asked else (event.arguments,)
+            keys, waiting = stowed_bodies(event.text, *arguments), _waiting(event.turn_id, event.tool_call_id)
+            return stand_on(bodies, keys, owner=artifact or SESSION, seq=seq, instead_of=waiting)
+        case _:
+            return bodies
+
+
+def _waiting(turn_id: str, tool_call_id: str) -> str:
+    """The owner of what a call was asked with, until its record says what it is about."""
+    return f"{turn_id}/{tool_call_id}"
+
+
+def stand_on(bodies: Bodies, keys: Iterable[str], *, owner: str, seq: int, instead_of: str = "") -> Bodies:
+    """The bodies after an event at ``seq`` named ``keys`` for ``owner``, who takes the place of another one."""
+    for key in keys:
+        known = bodies.get(key)
+        if known is None:
+            bodies = bodies.insert(key, Body(named_seq=seq, owners=(owner,)))
+            continue
+        owners = tuple(name for name in known.owners if name != instead_of) if instead_of else known.owners
+        owners = owners if owner in owners else (*owners, owner)
+        if owners != known.owners or known.released_seq:
+            bodies = bodies.insert(key, changed(known, owners=owners, released_seq=0))
+    return bodies
+
+
+def releasable(bodies: Bodies, key: str, *, purged: Container[str]) -> bool:
+    """Whether nothing in the session stands on a body any more once these artifacts are purged."""
+    body = bodies.get(key)
+    return body is not None and not body.released_seq and all(owner in purged for owner in body.owners)
+
+
+def release(bodies: Bodies, keys: Iterable[str], *, seq: int) -> Bodies:
+    """The bodies after a purge at ``seq`` let ``keys`` go."""
+    for key in keys:
+        bodies = bodies.insert(key, changed(bodies[key], released_seq=seq))
+    return bodies
