@@ -96,9 +96,10 @@ def report(
     if out is None:
         result(text)
         return
-    from researchdesk.graph.files import write_text
+    from researchdesk.tools.writing import whole_file
 
-    write_text(out, text)
+    with whole_file(out) as file:
+        file.write(text.encode())
     note(f"report  {out}")
 
 

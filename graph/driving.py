@@ -12,7 +12,6 @@ from langgraph.runtime import RunControl
 from researchdesk.graph.console import note, result, result_json
 from researchdesk.graph.driver import StreamEvent
 from researchdesk.graph.exits import Exit, error_text, tell_error
-from researchdesk.graph.files import write_text
 from researchdesk.graph.models import OFFLINE, resolve_model
 from researchdesk.graph.options import RunOptions
 from researchdesk.graph.plain import one_line
@@ -29,6 +28,7 @@ from researchdesk.tools.sources.corpus import Corpus, CorpusReport
 from researchdesk.tools.sources.gathering import Sources
 from researchdesk.tools.sources.leaveout import REASONS
 from researchdesk.tools.workspace import Desk
+from researchdesk.tools.writing import whole_file
 
 BUDGETS = {"step_cap": "--max-steps", "budget_tokens": "--budget-tokens", "wall_time": "--wall-seconds"}
 
@@ -194,7 +194,8 @@ def _write_report(desk: Desk, session_id: str, out: _Output) -> Path:
     """Print the report, and keep it in the home folder for whoever looks there."""
     text = render_report(read_report(desk, session_id))
     path = desk.home.absolute() / "reports" / safe_file_name(session_id, suffix=".md")
-    write_text(path, text)
+    with whole_file(path) as file:
+        file.write(text.encode())
     out.text("\n" + text)
     return path
 

@@ -32,6 +32,7 @@ from researchdesk.tools.sources.ingest import Progress
 from researchdesk.tools.sources.origins import OriginBy
 from researchdesk.tools.sources.specs import SPECS as SOURCES
 from researchdesk.tools.spec import ToolSpec
+from researchdesk.tools.writing import whole_file
 
 HOME_VARIABLE = "RESEARCHDESK_HOME"
 DEFAULT_HOME = ".researchdesk"
@@ -220,15 +221,18 @@ class Desk:
         return rebuild(self.ledger, session_stream(self.existing(session_id).id))
 
     def export(self, session_id: str, path: str | Path) -> Path:
-        """Write a session to a file: ``.jsonl`` for the events and bodies alone, else a bundle (zip)."""
+        """Write a session to a file: ``.jsonl`` for the events and bodies alone, else a bundle (zip).
+
+        Raises:
+            UsageError, Unavailable: as `whole_file`.
+        """
         target = Path(path)
         stream = session_stream(self.existing(session_id).id)
-        with _whole_file(target) as partial:
+        with whole_file(target) as file:
             if target.suffix == ".jsonl":
-                with partial.open("wb") as file:
-                    file.writelines(export_lines(self.ledger, stream))
+                file.writelines(export_lines(self.ledger, stream))
             else:
-                write_bundle(self.ledger, stream, partial)
+                write_bundle(self.ledger, stream, file)
         return target
 
     def import_session(self, path: str | Path) -> Imported:
@@ -265,20 +269,6 @@ class Desk:
 
     def __exit__(self, *problem: object) -> None:
         self.close()
-
-
-@contextlib.contextmanager
-def _whole_file(target: Path) -> Iterator[Path]:
-    """A path to write to that becomes ``target`` only when the writing succeeded."""
-    partial = target.with_name(f".{target.name}.part")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        yield partial
-        partial.replace(target)
-    except OSError as problem:
-        raise Unavailable(f"cannot write {target}: {problem.strerror or problem}") from None
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def default_home() -> Path:

@@ -1,6 +1,7 @@
 """The command line as a person and a script meet it: outputs, streams, exit codes, signals."""
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -305,6 +306,26 @@ def test_a_report_can_be_written_to_a_file(desk: Desk, tmp_path: Path) -> None:
     done = call("report", "r1", "--home", desk.home, "--format", "html", "--out", out)
     assert (done.stdout, done.stderr) == ("", f"report  {out}\n")
     assert out.read_text().startswith("<!doctype html>")
+
+
+def test_an_export_and_a_report_go_into_a_pipe_and_through_a_link(desk: Desk, tmp_path: Path) -> None:
+    call("export", "r1", "--home", desk.home, "--out", tmp_path / "r1.zip")
+    call("report", "r1", "--home", desk.home, "--out", tmp_path / "r1.md")
+    for command, whole in (("export", tmp_path / "r1.zip"), ("report", tmp_path / "r1.md")):
+        pipe, link, real = (tmp_path / f"{command}.{kind}" for kind in ("pipe", "link", "real"))
+        os.mkfifo(pipe)
+        run = started(command, "r1", "--home", desk.home, "--out", pipe)
+        piped = pipe.read_bytes()
+        assert run.communicate(timeout=60)[1].startswith("report" if command == "report" else "")
+        assert (run.returncode, pipe.is_fifo()) == (0, True)
+        link.symlink_to(real)
+        assert call(command, "r1", "--home", desk.home, "--out", link).exit_code == 0
+        assert link.is_symlink() and real.read_bytes() == whole.read_bytes()
+        (tmp_path / "piped").write_bytes(piped)
+        if command == "export":
+            assert call("verify", tmp_path / "piped").exit_code == 0
+        else:
+            assert piped == whole.read_bytes()
 
 
 def test_tools_are_listed_in_the_form_that_providers_take() -> None:
