@@ -38,9 +38,10 @@ class _Asked:
     problem: str = ""
 
 
-def read_answer(message: BaseMessage, request: ev.ModelCalled, *, ordinal: int) -> Answer:
+def read_answer(message: object, request: ev.ModelCalled, *, ordinal: int) -> Answer:
     """What is recorded of a model's message; nothing that it holds can fail this."""
     stow = Stow()
+    message = as_message(message)
     text, cleaned = _text(message)
     asked = _calls(message)
     kept, dropped = _distinct(asked)
@@ -69,6 +70,13 @@ def read_answer(message: BaseMessage, request: ev.ModelCalled, *, ordinal: int) 
 def _tokens(value: Any) -> int:
     """A reported number of tokens, 0 where it can be none."""
     return value if isinstance(value, int) and 0 <= value <= MAX_INTEGER else 0
+
+
+def as_message(answered: object) -> BaseMessage:
+    """What a model gave back as a message, also where it is a bare text or nothing at all."""
+    if isinstance(answered, BaseMessage):
+        return answered
+    return AIMessage(content=answered if isinstance(answered, str) else "")
 
 
 def _text(message: BaseMessage) -> tuple[str, int]:

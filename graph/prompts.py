@@ -7,6 +7,7 @@ through the read tool.
 import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import orjson
@@ -15,6 +16,7 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from researchdesk.graph.budget import Budget
 from researchdesk.state import events as ev
 from researchdesk.state.envelopes import open_envelope, seal
+from researchdesk.state.errors import IntegrityError, NotFound
 from researchdesk.state.limits import CALLS_PER_TURN
 from researchdesk.state.run import ResearchRun
 from researchdesk.state.stowing import unstow, unstow_arguments
@@ -23,8 +25,10 @@ from researchdesk.state.workspace import CallSeen, Workspace
 from researchdesk.tools.door import Session, new_boundary
 
 LEADS_SHOWN = 60
-REFUSED_SHOWN = 40
-SEARCHES_SHOWN = 30
+REFUSED_SHOWN = 20
+SEARCHES_SHOWN = 20
+SOURCES_SHARE = 0.4
+RECORD_SHARE = 0.1
 HITS_SHOWN = 6
 HEAD_CHARS = 200
 ARGUMENT_CHARS = 300
@@ -79,27 +83,28 @@ def turn_view(
     """The run as one JSON document that fits into ``room`` estimated tokens."""
     read = session.records.text
     shares = SHARES[run.stage]
-    view = _frame(workspace, run, budget)
-    spent = _cost(view)
-    if spent > room * 0.5:  # many sources: their hits and titles go first
-        view["sources"] = [{**source, "hits": []} for source in view["sources"]]
-        spent = _cost(view)
-    free = max(0, room - spent)
-    view["last"] = _last(session, workspace, room=int(free * shares["last"]))
-    free_notes = int(free * shares["notes"])
     whole = run.stage == "report_writing"
-    view["notes"] = _fit(
-        (_note(run, note, read, whole=whole) for note in run.by_role("evidence_note")), free_notes
-    )
+    view = _frame(workspace, run, budget, room=room)
+    view["sources"] = _sources(run, room=int(max(0, room - _cost(view)) * SOURCES_SHARE))
+    view["sources_not_shown"] = len(run.sources) - len(view["sources"])
+    free = max(0, room - _cost(view))
+    view["last"] = _last(session, workspace, room=int(free * shares["last"]))
+    notes = (_note(run, note, read, whole=whole) for note in run.by_role("evidence_note"))
+    view["notes"] = _fit(notes, int(free * shares["notes"]))
     view["found"] = _fit(_leads(run, workspace), max(0, room - _cost(view)) if shares["found"] else 0)
     if whole:
         view["passages"] = _fit(_unnoted(run), max(0, room - _cost(view)))
     return view
 
 
-def _frame(workspace: Workspace, run: ResearchRun, budget: Budget) -> dict[str, Any]:
+def _frame(workspace: Workspace, run: ResearchRun, budget: Budget, *, room: int) -> dict[str, Any]:
     """Everything that is short whatever the run's size."""
-    noted = {key for note in run.by_role("evidence_note") for key in note.source_artifact_ids}
+    searches = (
+        {"query": _head(search.query), "results": len(search.documents)}
+        for search in islice(run.searches, SEARCHES_SHOWN)
+    )
+    locators = islice(sorted(workspace.refused_locators.items()), REFUSED_SHOWN)
+    refused = ({"locator": _head(locator), "code": code} for locator, code in locators)
     return {
         "objective": run.objective,
         "scope_level": run.scope_level,
@@ -110,17 +115,8 @@ def _frame(workspace: Workspace, run: ResearchRun, budget: Budget) -> dict[str, 
         "limits": {"target_sources": run.limits.target_sources, "calls_per_turn": CALLS_PER_TURN},
         "budget": budget.left(workspace),
         "checklist": [{"item_id": i.item_id, "title": i.title, "status": i.status} for i in run.checklist],
-        "searches": [
-            {"query": search.query, "results": len(search.documents)}
-            for search, _ in zip(run.searches, range(SEARCHES_SHOWN), strict=False)
-        ][::-1],
-        "refused": [
-            {"locator": locator, "code": code}
-            for (locator, code), _ in zip(
-                sorted(workspace.refused_locators.items()), range(REFUSED_SHOWN), strict=False
-            )
-        ],
-        "sources": [_source(run, source, noted) for source in run.all_sources],
+        "searches": _fit(searches, int(room * RECORD_SHARE))[::-1],
+        "refused": _fit(refused, int(room * RECORD_SHARE)),
         "steps": run.step_count,
         "outline_artifact_id": run.outline_artifact_id,
         "sections": [
@@ -133,18 +129,32 @@ def _frame(workspace: Workspace, run: ResearchRun, budget: Budget) -> dict[str, 
     }
 
 
+def _head(text: str) -> str:
+    return text if len(text) <= HEAD_CHARS else text[: HEAD_CHARS - 1] + "…"
+
+
+def _sources(run: ResearchRun, *, room: int) -> list[dict[str, Any]]:
+    """The sources that fit, in the order of their ids; the ones that work is due on come before the others."""
+    noted = {key for note in run.by_role("evidence_note") for key in note.source_artifact_ids}
+    first = run.stage == "report_writing"  # who writes needs what is noted, who gathers what is not
+    due = sorted(run.all_sources, key=lambda source: (source.artifact_id in noted) != first)
+    shown = _fit((_source(run, source, noted) for source in due), room)
+    return sorted(shown, key=lambda source: (len(source["source_id"]), source["source_id"]))
+
+
 def _source(run: ResearchRun, source: ev.SourceRecorded, noted: set[str]) -> dict[str, Any]:
     lead = run.leads.get(source.url)
     artifact = run.artifacts[source.artifact_id]
+    places = lead.positions[:HITS_SHOWN] if lead else ()
     return {
         "source_id": source.source_id,
         "artifact_id": source.artifact_id,
-        "title": source.title or artifact.name,
-        "locator": source.url,
-        "origin": source.origin,
+        "title": _head(source.title or artifact.name),
+        "locator": _head(source.url),
+        "origin": _head(source.origin),
         "chars": artifact.chars,
         "noted": source.artifact_id in noted,
-        "hits": [{"start": p.start, "query": p.query} for p in lead.positions[:HITS_SHOWN]] if lead else [],
+        "hits": [{"start": place.start, "query": _head(place.query)} for place in places],
         "provenance": artifact.provenance,
         "readable": source.receipt is None or source.receipt.readable,
     }
@@ -161,12 +171,12 @@ def _leads(run: ResearchRun, workspace: Workspace) -> Iterable[dict[str, Any]]:
     for lead in open_leads[:LEADS_SHOWN]:
         yield {
             "locator": lead.best.locator,
-            "title": lead.best.title or "",
+            "title": _head(lead.best.title or ""),
             "origin": lead.best.origin,
             "snippet": lead.best.snippet,
             "start": lead.best.start,
             "score": round(lead.score, 5),
-            "query": lead.query,
+            "query": _head(lead.query),
         }
 
 
@@ -186,7 +196,7 @@ def _note(
     sources = [run.source_by_artifact.get(key) for key in note.source_artifact_ids]
     try:
         text = "" if note.content_hash == "" else read(note.content_hash)
-    except Exception:  # a purged or damaged note is left out here; completion names it
+    except (NotFound, IntegrityError):  # a purged or damaged note is left out here; completion names it
         text = ""
     return {
         "artifact_id": note.artifact_id,
@@ -203,11 +213,14 @@ def _last(session: Session, workspace: Workspace, *, room: int) -> list[dict[str
         return []
     asked = {call.id: call for call in answer.calls}
     seen = [call for call in workspace.recent_calls if call.turn_id == answer.turn_id]
+    results = [_result(session, call, asked[call.tool_call_id]) for call in seen]
+    if _cost(results) > room // 2:
+        results = [{**result, "arguments": {}} for result in results]
     texts = [session.recorded_text(turn_id=call.turn_id, tool_call_id=call.tool_call_id) for call in seen]
-    rooms = _shares([estimate_tokens(text) for text in texts], room=room)
+    rooms = _shares([estimate_tokens(text) for text in texts], room=max(0, room - _cost(results)))
     return [
-        _result(session, call, asked[call.tool_call_id], text=_cut(text, share))
-        for call, text, share in zip(seen, texts, rooms, strict=True)
+        {**result, "text": _cut(text, share)}
+        for result, text, share in zip(results, texts, rooms, strict=True)
     ]
 
 
@@ -220,14 +233,14 @@ def _shares(wanted: list[int], *, room: int) -> list[int]:
     return granted
 
 
-def _result(session: Session, call: CallSeen, asked: ev.AskedCall, *, text: str) -> dict[str, Any]:
+def _result(session: Session, call: CallSeen, asked: ev.AskedCall) -> dict[str, Any]:
     arguments = {} if asked.problem else unstow_arguments(asked.arguments, session.records.text)
     return {
         "tool": call.name,
         "arguments": {key: _short(value) for key, value in arguments.items()},
         "status": call.status,
         "code": call.code,
-        "text": text,
+        "text": "",
     }
 
 

@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from langgraph.prebuilt import ToolRuntime
 
-from researchdesk.state.errors import UsageError
+from researchdesk.state.errors import Conflict, UsageError
 from researchdesk.tools.door import Session
 from researchdesk.tools.sources.gathering import Sources
 from researchdesk.tools.spec import ToolSpec
@@ -36,7 +36,10 @@ def create_research_tools(
 def _as_tool(spec: ToolSpec, desk: Desk, session_id: str | None, sources: Sources) -> BaseTool:
     def call(runtime: ToolRuntime = None, **arguments: Any) -> str:  # type: ignore[assignment]
         session = desk.session(session_id or _thread_of(runtime), sources=sources)
-        result = session.call(spec.name, arguments, tool_call_id=_identity(session, runtime))
+        try:
+            result = session.call(spec.name, arguments, tool_call_id=_identity(session, runtime))
+        except Conflict as conflict:
+            raise ToolException(str(conflict)) from None
         if result.status == "error":
             raise ToolException(result.text)
         return result.text
@@ -68,7 +71,7 @@ def _identity(session: Session, runtime: ToolRuntime | None) -> str:
     joined = f"{message.id}:{call_id}" if message is not None and message.id else call_id
     if _USABLE.fullmatch(joined):
         return joined
-    return f"call:{hashlib.sha256(joined.encode()).hexdigest()[:32]}"
+    return f"call:{hashlib.sha256(joined.encode('utf-8', errors='backslashreplace')).hexdigest()[:32]}"
 
 
 def _holds(message: AIMessage, call_id: str) -> bool:
