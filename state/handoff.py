@@ -2,7 +2,7 @@
 
 import json
 
-from researchdesk.state.errors import Refusal
+from researchdesk.state.errors import UsageError
 from researchdesk.state.limits import HANDOFF_PROMPT_CHARS
 from researchdesk.state.run import ResearchRun
 
@@ -21,11 +21,13 @@ def handoff_prompt(session_id: str, run: ResearchRun) -> str:
     """The draft prompt of a completed run, at most 12,000 characters.
 
     Raises:
-        Refusal: ``not_completed``.
+        UsageError: the run is not completed.
     """
     completion = run.completion
     if completion is None:
-        raise Refusal("not_completed", "The handoff exists when the run is completed; resume the run first.")
+        raise UsageError(
+            f"the research of session '{session_id}' is not completed and has no handoff yet; resume it first"
+        )
     parts = [_ASK, _DATA, f"Objective: {_quoted(run.objective, 2_200)}", f"Research session: {session_id}"]
     parts.append(
         f"Report artifact: {completion.report_artifact_id}. Handoff artifact: {completion.handoff_artifact_id}."

@@ -9,6 +9,8 @@ from pydantic.dataclasses import dataclass
 from researchdesk.state.errors import Refusal
 from researchdesk.state.limits import OBJECTIVE_CHARS
 
+SESSION_ID_CHARS = 128
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=ConfigDict(extra="forbid"))
 class CallId:
@@ -35,6 +37,13 @@ def artifact_id(call: CallId) -> str:
 def numbered(prefix: str, ordinal: int) -> str:
     """``s_001`` style ids; they grow wider after 999."""
     return f"{prefix}_{ordinal:03d}"
+
+
+def continuation_ids(session_id: str) -> tuple[str, ...]:
+    """The ids that a session which continues this one may get, best first; each a legal one and this session's own."""
+    digest = hashlib.sha256(session_id.encode()).hexdigest()[:12]
+    own = f"{session_id[: SESSION_ID_CHARS - 18]}-{digest}-next"
+    return (f"{session_id}-next", own) if len(session_id) <= SESSION_ID_CHARS - 5 else (own,)
 
 
 def session_stream(session_id: str) -> str:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from researchdesk.state import events as ev
 from researchdesk.state.errors import NotFound, Unavailable, UsageError
-from researchdesk.state.handoff import handoff_prompt
 from researchdesk.state.ids import session_stream
 from researchdesk.state.names import clean_id
 from researchdesk.state.vocabulary import RESEARCH_LABEL, Profile
@@ -22,6 +21,7 @@ from researchdesk.stores.sqlite.ledger import SqliteLedger
 from researchdesk.stores.verify import VerifyReport, rebuild, verify
 from researchdesk.tools.bundle import import_file, write_bundle
 from researchdesk.tools.door import Session
+from researchdesk.tools.handing_off import Draft, hand_off
 from researchdesk.tools.proof import quote_problems
 from researchdesk.tools.purging import purge
 from researchdesk.tools.records import Records, utc_now
@@ -37,15 +37,6 @@ from researchdesk.tools.writing import whole_file
 HOME_VARIABLE = "RESEARCHDESK_HOME"
 DEFAULT_HOME = ".researchdesk"
 SPECS: dict[str, ToolSpec] = {spec.name: spec for spec in (*SOURCES, *RESEARCH)}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
-    """A prompt that waits in a new session; nobody has sent it."""
-
-    session_id: str
-    draft_id: str
-    prompt: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,19 +183,10 @@ class Desk:
         Nothing is sent, no model is called and the research session stays as it is.
 
         Raises:
-            Refusal: ``not_started`` or ``not_completed``.
+            NotFound: there is no such session.
+            UsageError: it holds no completed research.
         """
-        run = self.existing(session_id).run
-        if run is None:
-            raise UsageError(f"session '{session_id}' holds no research to hand off")
-        prompt = handoff_prompt(session_id, run)
-        target = Session(id=f"{session_id[:120]}-next", records=self.records, specs=self.specs)
-        drafted = ev.HandoffDrafted(draft_id=f"draft_{target.id}", from_session=session_id, prompt=prompt)
-        target.open(ev.SessionOpened(session_id=target.id, profile="desk", continues=session_id), drafted)
-        draft = target.workspace.draft
-        if draft is None or draft.from_session != session_id:
-            raise UsageError(f"session '{target.id}' exists and is not the continuation of '{session_id}'")
-        return Draft(session_id=target.id, draft_id=draft.draft_id, prompt=draft.prompt)
+        return hand_off(self.existing(session_id))
 
     def verify(self, session_id: str = "") -> VerifyReport:
         """Check every byte of one session, or of the whole desk, and that every quotation stands in its source."""

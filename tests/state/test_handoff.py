@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from researchdesk.state import events as ev
-from researchdesk.state.errors import Refusal
+from researchdesk.state.errors import UsageError
 from researchdesk.state.handoff import handoff_prompt
 from researchdesk.state.limits import HANDOFF_PROMPT_CHARS, LIMITS
 from researchdesk.state.run import ResearchRun, start_run
@@ -75,5 +75,5 @@ def test_a_prompt_is_bounded_and_every_line_of_data_is_quoted(
 
 
 def test_a_run_that_is_not_completed_has_no_prompt() -> None:
-    with pytest.raises(Refusal, match="completed"):
+    with pytest.raises(UsageError, match="completed"):
         handoff_prompt("s1", run_with("Why?", None))

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from researchdesk.state.errors import NotFound, Refusal, UsageError
+from researchdesk.state.errors import NotFound, UsageError
+from researchdesk.state.ids import continuation_ids
 from researchdesk.state.limits import HANDOFF_PROMPT_CHARS
 from researchdesk.tools.workspace import Desk, open_desk
 
@@ -115,7 +116,7 @@ def test_a_run_that_is_not_completed_has_no_handoff(desk: Desk, research: Caller
     with pytest.raises(UsageError, match="no research"):
         desk.handoff("s1")
     research.start()
-    with pytest.raises(Refusal, match="completed"):
+    with pytest.raises(UsageError, match="'s1' is not completed"):
         desk.handoff("s1")
     with pytest.raises(NotFound):
         desk.handoff("nobody")
@@ -124,10 +125,24 @@ def test_a_run_that_is_not_completed_has_no_handoff(desk: Desk, research: Caller
 
 def test_a_session_that_took_the_name_before_is_not_written_into(desk: Desk, research: Caller) -> None:
     research.finish()
-    taken = desk.session("s1-next")
-    with pytest.raises(UsageError, match="s1-next"):
-        desk.handoff("s1")
-    assert len(taken.events()) == 1
+    taken = [desk.session("s1-next")]
+    draft = desk.handoff("s1")
+    assert draft.session_id != "s1-next" and desk.handoff("s1") == draft
+    assert desk.existing(draft.session_id).workspace.draft is not None
+    other = Caller(desk.session("s2"))
+    other.finish()
+    taken += [desk.session(name) for name in continuation_ids("s2")]
+    with pytest.raises(UsageError, match=r"s2-next and s2-\w+-next are taken.*another home folder"):
+        desk.handoff("s2")
+    assert [len(session.events()) for session in taken] == [1, 1, 1]
+
+
+def test_sessions_with_long_ids_that_begin_alike_have_handoffs_of_their_own(desk: Desk) -> None:
+    names = ["x" * 127 + end for end in "ab"] + ["x" * 123, "x" * 124]
+    for name in names:
+        Caller(desk.session(name)).finish()
+    drafts = {desk.handoff(name).session_id for name in names}
+    assert len(drafts) == len(names) and max(map(len, drafts)) <= 128
 
 
 def test_a_handoff_prompt_is_bounded_and_quotes_what_came_from_the_research(
