@@ -13,7 +13,10 @@ def events(
     session: SessionArgument = "",
     home: HomeOption = "",
     after: Annotated[
-        int, typer.Option("--after", min=0, metavar="N", help="Only events after this sequence number.")
+        int,
+        typer.Option(
+            "--after", min=0, max=2**63 - 1, metavar="N", help="Only events after this sequence number."
+        ),
     ] = 0,
     json: Annotated[
         bool, typer.Option("--json", help="Write each event whole, one JSON object a line.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,10 +28,19 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Write JSON to stdout."
 
 
 def home_folder(home: str) -> Path:
-    """The home folder that an option, the environment or the default names."""
+    """The home folder that an option, the environment or the default names.
+
+    Raises:
+        UsageError: it begins with the ``~name`` of nobody.
+    """
+    from researchdesk.state.errors import UsageError
     from researchdesk.tools.workspace import default_home
 
-    return (Path(home) if home else default_home()).expanduser()
+    named = Path(home) if home else default_home()
+    try:
+        return named.expanduser()
+    except RuntimeError:
+        raise UsageError(f"there is no home folder for {str(named)[:300]!r}; write --home in full") from None
 
 
 def opened_desk(home: str) -> Desk:
@@ -49,8 +59,10 @@ def existing_desk(home: str) -> Desk:
     from researchdesk.state.errors import NotFound
 
     folder = home_folder(home)
-    if not home.startswith(("postgresql:", "postgres:")) and not (folder / "ledger.sqlite").is_file():
+    # `os.path` says no where `Path` raises, as for a name that is too long.
+    if not home.startswith(("postgresql:", "postgres:")) and not os.path.isfile(folder / "ledger.sqlite"):  # noqa: PTH113
         raise NotFound(
-            f"no desk in {folder}; name one with --home, or start with `researchdesk run OBJECTIVE --corpus PATH`"
+            f"no desk in {str(folder)[:300]}; name one with --home, or start with "
+            "`researchdesk run OBJECTIVE --corpus PATH`"
         )
     return opened_desk(home)

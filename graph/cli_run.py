@@ -41,6 +41,7 @@ StepsOption = Annotated[
     typer.Option(
         "--max-steps",
         min=0,
+        max=1_000_000,
         metavar="N",
         help="Model requests in all; 0: the scope's own cap (quick 40, standard 150, deep 500). "
         "Default: 0; resume: as before",
@@ -52,6 +53,7 @@ TokensOption = Annotated[
     typer.Option(
         "--budget-tokens",
         min=0,
+        max=1_000_000_000_000,
         metavar="N",
         help="Tokens in all, prompts and answers; a quarter is kept for the report; 0: no limit. "
         "Default: 0; resume: as before",
@@ -63,6 +65,7 @@ WallOption = Annotated[
     typer.Option(
         "--wall-seconds",
         min=0,
+        max=1_000_000_000,
         metavar="N",
         help="Seconds from now in all; a quarter is kept for the report; 0: no limit. "
         "Default: 0; resume: as before",
@@ -110,14 +113,25 @@ def run(
     The session id is the first line of stdout, the report follows; stderr shows the progress. With --json, stdout
     has one JSON object a line, the last of type "result". Exit: 0 completed, 3 blocked, partial or stopped.
     """
+    from researchdesk.graph.nodes import checked_objective
     from researchdesk.state.errors import UsageError
+    from researchdesk.state.names import clean_id
     from researchdesk.state.templates import template_named
+    from researchdesk.tools.sources.roots import check_paths
 
     if not corpus:
         raise UsageError(
             "nothing to search: name folders or files with --corpus PATH, for example --corpus docs/"
         )
+    # Whatever a person can get wrong is told before there is a home folder or a session.
+    check_paths(corpus)
     template_named(template)
+    try:
+        checked_objective(objective).encode()
+    except UnicodeEncodeError:
+        raise UsageError("the objective is not UTF-8") from None
+    if session:
+        clean_id(session, "session id")
     with opened_desk(home) as desk:
         from researchdesk.graph.driving import drive
         from researchdesk.graph.options import RunOptions

@@ -23,7 +23,8 @@ def status(
         bool, typer.Option("--watch", help="Show changes until the run is completed or blocked.")
     ] = False,
     interval: Annotated[
-        float, typer.Option("--interval", min=0.1, metavar="SECONDS", help="How often --watch looks.")
+        float,
+        typer.Option("--interval", min=0.1, max=86_400, metavar="SECONDS", help="How often --watch looks."),
     ] = 1.0,
 ) -> None:
     """Show where a run stands."""

@@ -29,6 +29,7 @@ from researchdesk.tools.door import Session
 from researchdesk.tools.sources.gathering import Sources
 from researchdesk.tools.sources.ingest import Progress
 from researchdesk.tools.sources.origins import OriginBy
+from researchdesk.tools.sources.roots import named_path
 from researchdesk.tools.workspace import Desk
 
 OnEvent = Callable[[StreamEvent], None]
@@ -153,7 +154,7 @@ def begin_research(
 
 def whole_paths(corpus: Sequence[str | Path]) -> tuple[str, ...]:
     """The paths as they are recorded: absolute, so that a resume from another folder finds them."""
-    return tuple(str(Path(path).expanduser().resolve()) for path in corpus)
+    return tuple(str(named_path(path)) for path in corpus)
 
 
 async def arun_research(desk: Desk, objective: str, **options: Any) -> RunResult:

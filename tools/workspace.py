@@ -112,7 +112,7 @@ class Desk:
         if not known:
             raise NotFound(f"no session in {self.home} yet; start one with `researchdesk run`")
         if session_id and session_id not in known:
-            raise NotFound(f"no session '{session_id}' in {self.home}; it has {', '.join(known[-5:])}")
+            raise NotFound(f"no session '{session_id[:200]}' in {self.home}; it has {', '.join(known[-5:])}")
         return Session(
             id=session_id or self.latest(),
             records=self.records,
@@ -226,8 +226,8 @@ class Desk:
             UsageError: the desk holds another session under its name.
         """
         source = Path(path)
-        if not source.is_file():
-            raise NotFound(f"no file {source}")
+        if not os.path.isfile(source):  # noqa: PTH113 - says no where `Path.is_file` raises
+            raise NotFound(f"no file {str(source)[:300]}")
         return import_file(self.ledger, source)
 
     def purge(self, session_id: str, artifact_ids: Sequence[str] = (), *, actor: str, reason: str) -> int:
@@ -265,6 +265,7 @@ def open_desk(home: str | Path | None = None, *, clock: Callable[[], str] = utc_
         home: the folder; by default ``$RESEARCHDESK_HOME``, else ``./.researchdesk``.
 
     Raises:
+        UsageError: the folder's path is not UTF-8.
         Unavailable: the folder cannot be made or written, or a newer version wrote it.
         LedgerCorrupt: its ledger file is damaged.
     """
@@ -272,9 +273,12 @@ def open_desk(home: str | Path | None = None, *, clock: Callable[[], str] = utc_
         raise UsageError("a PostgreSQL desk is not supported by this version; give a folder")
     folder = Path(home) if home is not None else default_home()
     try:
+        str(folder).encode()
         (folder / "locks").mkdir(parents=True, exist_ok=True)
         if not (ignore := folder / ".gitignore").exists():
             ignore.write_text("*\n")  # a desk inside a repository is nobody's change to commit
     except OSError as problem:
-        raise Unavailable(f"cannot make the home folder {folder}: {problem.strerror}") from None
+        raise Unavailable(f"cannot make the home folder {str(folder)[:300]}: {problem.strerror}") from None
+    except UnicodeEncodeError:
+        raise UsageError(f"the home folder's path {str(folder)!r} is not UTF-8; choose another one") from None
     return Desk(folder, SqliteLedger(folder / "ledger.sqlite"), clock=clock)

@@ -57,7 +57,7 @@ class Corpus:
     is ``file:<path>``, with several roots ``file:<root>/<path>``. Safe for threads and with other processes.
 
     Raises:
-        UsageError: a path that does not exist, or a `corpus.toml` that cannot be understood.
+        UsageError: a path that is empty or does not exist, or a `corpus.toml` that cannot be understood.
     """
 
     name = "corpus"

@@ -18,7 +18,7 @@ def open_roots(paths: Sequence[str | Path], *, without: Sequence[Path] = ()) -> 
         without: paths that are never part of a corpus, such as the desk's own home.
 
     Raises:
-        UsageError: nothing named, or a path that does not exist or may not be read.
+        UsageError: nothing named, or a path that is empty, does not exist or may not be read.
     """
     if not paths:
         raise UsageError("the corpus names no path; give a folder with documents, or a document")
@@ -37,23 +37,44 @@ def open_roots(paths: Sequence[str | Path], *, without: Sequence[Path] = ()) -> 
     return tuple(sorted(roots, key=lambda root: str(root.folder)))
 
 
-def _real(path: str | Path) -> Path:
-    named = Path(path).expanduser()
-    try:
-        found = named.exists()
-    except (OSError, ValueError):
-        found = False
-    if not found:
+def named_path(path: str | Path) -> Path:
+    """The absolute path that a person named, with ``~`` and links resolved; whether it is there is not asked.
+
+    Raises:
+        UsageError: it is empty, not UTF-8, or the home folder of nobody.
+    """
+    text = os.fspath(path)
+    if not text.strip():
         raise UsageError(
-            f"no such folder or file: {str(named)[:300]!r}; name a folder with documents, or a document"
+            "the path is empty (is a variable unset?); name a folder with documents, or a document"
         )
-    real = Path(os.path.realpath(named))
+    try:
+        text.encode()
+        return Path(os.path.realpath(Path(text).expanduser()))
+    except ValueError:
+        raise UsageError(f"the path {text[:300]!r} is not UTF-8 and cannot be recorded; rename it") from None
+    except RuntimeError:
+        raise UsageError(f"there is no home folder for {text[:300]!r}; write the path in full") from None
+
+
+def check_paths(paths: Sequence[str | Path]) -> None:
+    """Raise what `open_roots` would raise about a path."""
+    for path in paths:
+        _real(path)
+
+
+def _real(path: str | Path) -> Path:
+    real = named_path(path)
+    if not os.path.exists(real):  # noqa: PTH110 - says no where `Path.exists` raises, as for a name too long
+        raise UsageError(
+            f"no such folder or file: {str(path)[:300]!r}; name a folder with documents, or a document"
+        )
     if not real.is_dir() and not real.is_file():
         raise UsageError(
-            f"{named} is neither a folder nor a plain file; name a folder with documents, or a document"
+            f"{path} is neither a folder nor a plain file; name a folder with documents, or a document"
         )
     if not os.access(real, os.R_OK):
-        raise UsageError(f"{named} may not be read by this user; change its permissions or name another path")
+        raise UsageError(f"{path} may not be read by this user; change its permissions or name another path")
     return real
 
 

@@ -20,6 +20,7 @@ from researchdesk.graph import cli
 from researchdesk.graph.plain import plain
 from researchdesk.graph.runner import run_research
 from researchdesk.state import events as ev
+from researchdesk.state.errors import UsageError
 from researchdesk.tools.workspace import Desk, open_desk
 
 QUESTION = "What rate limit does the gateway have for each client?"
@@ -118,6 +119,31 @@ def test_a_run_without_anything_to_read_ends_blocked_and_has_no_report(tmp_path:
         (["run", QUESTION, "--corpus", ".", "--template", "nope"], 2, "no template 'nope'; there are"),
         (["run", QUESTION, "--corpus", ".", "--scope", "nope"], 2, "'--scope'"),
         (["run", QUESTION, "--corpus", ".", "--session", "a/b"], 1, "session id must be"),
+        (["run", QUESTION, "--corpus", ""], 2, "the path is empty (is a variable unset?)"),
+        (["run", QUESTION, "--corpus", "~nouser/x"], 2, "there is no home folder for '~nouser/x'"),
+        (["run", QUESTION, "--corpus", "n" * 5_000], 2, "no such folder or file: 'nnn"),
+        (["run", QUESTION, "--corpus", "\udcff"], 2, "is not UTF-8 and cannot be recorded"),
+        (["run", QUESTION, "--corpus", "\udcff", "--json"], 2, "is not UTF-8 and cannot be recorded"),
+        (["run", "\udcff", "--corpus", "."], 2, "the objective is not UTF-8"),
+        (["run", " ", "--corpus", "."], 2, "objective: it is empty"),
+        (["run", "x" * 5_000, "--corpus", "."], 2, "objective: it has 5,000 characters"),
+        (["run", QUESTION, "--corpus", ".", "--max-steps", "1" + "0" * 27], 2, "'--max-steps'"),
+        (["run", QUESTION, "--corpus", ".", "--budget-tokens", "1" + "0" * 27], 2, "'--budget-tokens'"),
+        (["run", QUESTION, "--corpus", ".", "--wall-seconds", "1" + "0" * 27], 2, "'--wall-seconds'"),
+        (["run", QUESTION, "--corpus", ".", "--home", "~nouser/x"], 2, "no home folder for '~nouser/x'"),
+        (["run", QUESTION, "--corpus", ".", "--home", "\udcff"], 2, "is not UTF-8; choose another"),
+        (["run", QUESTION, "--corpus", ".", "--home", "n" * 5_000], 1, "File name too long"),
+        (["status", "--home", "n" * 5_000], 1, "no desk in nnn"),
+        (["status", "--home", "\udcff", "--json"], 1, "no desk in"),
+        (["status", "--watch", "--interval", "1e300"], 2, "'--interval'"),
+        (["status", "n" * 5_000], 1, "no session 'nnn"),
+        (["events", "--after", "1" + "0" * 23], 2, "'--after'"),
+        (["verify", "n" * 5_000], 1, "no session 'nnn"),
+        (["import", "n" * 5_000], 1, "no file nnn"),
+        (["export", "--out", ""], 2, "is a folder; name a file"),
+        (["export", "--out", "."], 2, "is a folder; name a file"),
+        (["export", "--out", "n" * 300], 1, "File name too long"),
+        (["report", "--out", "."], 2, "is a folder; name a file"),
         (["run"], 2, "OBJECTIVE"),
         (["nope"], 2, "No such command 'nope'"),
         (["status", "zz"], 1, "no session 'zz'"),
@@ -137,8 +163,33 @@ def test_a_mistake_is_one_message_and_an_exit_code(
     done = call(*arguments, *(home if arguments[0] not in ("nope",) else []))
     assert done.exit_code == code, done.stderr
     assert words in " ".join(done.stderr.split())
-    assert "Traceback" not in done.stderr
+    assert "Traceback" not in done.stderr and "unexpected" not in done.stderr
+    assert len(done.stderr) < 1_000
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", QUESTION, "--corpus", "no/such"],
+        ["run", QUESTION, "--corpus", ""],
+        ["run", "", "--corpus", "."],
+        ["run", "x" * 5_000, "--corpus", "."],
+        ["run", QUESTION, "--corpus", ".", "--session", "a/b"],
+    ],
+)
+def test_a_mistake_opens_no_session_and_makes_no_home_folder(arguments: list[str], tmp_path: Path) -> None:
+    done = call(*arguments, "--home", tmp_path / "new")
+    assert done.exit_code in (1, 2) and "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("path", ["", "~nouser/x", "\udcff"])
+def test_a_corpus_path_that_names_nothing_opens_no_session(path: str, tmp_path: Path) -> None:
+    with open_desk(tmp_path) as desk:
+        with pytest.raises(UsageError):
+            run_research(desk, QUESTION, corpus=[path])
+        assert desk.sessions() == []
 
 
 def test_looking_makes_no_home_folder(tmp_path: Path) -> None:

@@ -405,3 +405,9 @@ def test_no_secret_rests_in_the_index_and_places_fit_the_archived_text(tmp_path:
     assert archived[hit.start :].startswith(hit.snippet)
     one.close()
     assert not [path for path in tmp_path.glob("index.sqlite*") if token.encode() in path.read_bytes()]
+
+
+@pytest.mark.parametrize("path", ["", " ", "~nouser/x", "n" * 5_000, "\udcff", "a\0b"])
+def test_a_path_that_names_nothing_is_a_usage_error(path: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError):
+        Corpus([path], index_path=tmp_path / "index.sqlite")
