@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from researchdesk.graph.plain import one_line, plain
+from researchdesk.graph.plain import one_line, plain, plain_json
 
 _WIDE = 100_000
 
@@ -30,7 +30,7 @@ def result(text: str) -> None:
 def result_json(value: Any, *, line: bool = False) -> None:
     """The command's result as a JSON document, or as one of many JSON lines."""
     options = orjson.OPT_APPEND_NEWLINE if line else orjson.OPT_APPEND_NEWLINE | orjson.OPT_INDENT_2
-    sys.stdout.write(orjson.dumps(value, option=options).decode())
+    sys.stdout.write(plain_json(orjson.dumps(value, option=options).decode()))
     sys.stdout.flush()
 
 

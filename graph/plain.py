@@ -8,10 +8,10 @@ import re
 
 from markdown_it import MarkdownIt
 
-# Control characters but tab and line end, and those that change the direction or hide the place of what follows.
-_CONTROL = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
-)
+# Control characters beyond ASCII's, and what changes the direction or hides the place of what follows.
+_HIDDEN = "\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f\ufeff\ud800-\udfff"
+_CONTROL = re.compile(f"[\x00-\x08\x0b-\x1f{_HIDDEN}]")  # but not tab and line end
+_RAW = re.compile(f"[{_HIDDEN}]")
 _INLINE = re.compile(r"[\\`*\[\]<>|~]|(?<!\w)_|_(?!\w)|&(?=#?\w+;)")
 _LEADING = re.compile(r"^(?:(\d{1,9})([.)])|([#+\-=:!]))")
 _WEB = re.compile(r"^https?://[^\s<>\\\"]+$")
@@ -32,6 +32,11 @@ def one_line(text: str, *, limit: int = 0) -> str:
     """The text on one line, at most ``limit`` characters (0: all)."""
     folded = " ".join(plain(text).split())
     return folded if not limit or len(folded) <= limit else folded[: limit - 1] + "…"
+
+
+def plain_json(document: str) -> str:
+    """The JSON document with such characters escaped: what is parsed from it stays the same."""
+    return _RAW.sub(lambda found: f"\\u{ord(found.group()):04x}", document)
 
 
 def markdown_text(text: str, *, limit: int = 0) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 import orjson
 
+from researchdesk.graph.plain import plain_json
 from researchdesk.graph.report import Report
 
 
@@ -15,7 +16,7 @@ def json_document(report: Report) -> str:
     started_at, ended_at, report_artifact_id, text, sections[], references[], uncited[], quotes[], gaps[], handoff[],
     counts{}``.
     """
-    return orjson.dumps(_fields(report), option=orjson.OPT_INDENT_2).decode() + "\n"
+    return plain_json(orjson.dumps(_fields(report), option=orjson.OPT_INDENT_2).decode()) + "\n"
 
 
 def _fields(report: Report) -> dict[str, Any]:

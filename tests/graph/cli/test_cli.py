@@ -9,15 +9,19 @@ import sys
 import zipfile
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from typing import Any
 
+import orjson
 import pytest
 import typer
+from hypothesis import given
+from hypothesis import strategies as st
 from langgraph.runtime import RunControl
 from tests.graph.cli.conftest import finish, written_run
 from typer.testing import CliRunner, Result
 
 from researchdesk.graph import cli
-from researchdesk.graph.plain import plain
+from researchdesk.graph.plain import plain, plain_json
 from researchdesk.graph.runner import run_research
 from researchdesk.state import events as ev
 from researchdesk.state.errors import UsageError
@@ -275,6 +279,35 @@ def test_events_are_whole_in_json_and_begin_after_a_number(desk: Desk) -> None:
     table = call("events", "r1", "--home", desk.home).stdout.splitlines()
     assert len(table) == len(lines) + 3
     assert table[1].split()[2] == "session_opened"
+
+
+@pytest.mark.parametrize("command", [["events", "--json"], ["log", "--json"], ["report", "--format", "json"]])
+def test_json_holds_no_character_that_acts_on_a_terminal_and_says_the_same(
+    command: list[str], corpus: Path, tmp_path: Path
+) -> None:
+    acting = "a \x9b31m \u202e \u2028 z"
+    with open_desk(tmp_path) as desk:
+        session = written_run(desk, corpus)
+        session.call("deep_research_checkpoint", {"summary": acting}, tool_call_id="acting")
+        session.record([ev.ResearchStopped(reason="step_cap", detail=acting)])
+        finish(session)
+    out = call(*command, "--home", tmp_path).stdout
+    assert not re.search("[\x7f-\x9f\u2028\u202e]", out)
+    assert json.dumps(acting)[1:-1] in out
+
+
+@given(
+    st.recursive(
+        st.text() | st.integers(-9, 9), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+    )
+)
+def test_escaped_json_is_parsed_as_the_same_value(value: Any) -> None:
+    try:
+        document = orjson.dumps(value).decode()
+    except TypeError:
+        return
+    assert orjson.loads(plain_json(document)) == value
+    assert plain(plain_json(document)) == plain_json(document)
 
 
 def test_the_log_shows_who_called_what_and_what_came_back(finished: tuple[Path, Result]) -> None:
