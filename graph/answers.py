@@ -14,11 +14,11 @@ from researchdesk.state.limits import CALLS_PER_TURN
 from researchdesk.state.redaction import is_secret_like, redact
 from researchdesk.state.stowing import Stow, unstow
 from researchdesk.state.tokens import estimate_tokens
-from researchdesk.tools.door import Session, redacted_arguments
+from researchdesk.tools.calls import clean_tool_name, redacted_arguments
+from researchdesk.tools.door import Session
 
 _THINKING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
-NAME_CHARS = 64
 TEXT_CHARS = 64_000
 
 
@@ -119,7 +119,7 @@ def _identity(value: Any, *, position: int) -> str:
 
 
 def _name(value: Any) -> str:
-    return redact(clean_text(str(value or "unnamed")).text).text[:NAME_CHARS]
+    return clean_tool_name(str(value or "unnamed"))
 
 
 def _distinct(asked: list[_Asked]) -> tuple[list[_Asked], int]:

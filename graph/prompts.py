@@ -22,7 +22,8 @@ from researchdesk.state.run import ResearchRun
 from researchdesk.state.stowing import unstow, unstow_arguments
 from researchdesk.state.tokens import estimate_tokens
 from researchdesk.state.workspace import CallSeen, Workspace
-from researchdesk.tools.door import Session, new_boundary
+from researchdesk.tools.door import Session
+from researchdesk.tools.supply import new_boundary
 
 LEADS_SHOWN = 60
 REFUSED_SHOWN = 20

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 
 from researchdesk.state import events as ev
 from researchdesk.state.ids import CallId
-from researchdesk.state.vocabulary import CallStatus, Capability
+from researchdesk.state.vocabulary import RESEARCH_LABEL, CallStatus, Capability
 from researchdesk.state.workspace import Workspace
 
 
@@ -61,6 +61,8 @@ class Page:
     chars: int
     head: str
     """The text's first characters."""
+    signature: str = ""
+    """Of the whole text, by `state.independence.signature`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +71,8 @@ class Gathered:
 
     boundary: str
     """A random word for the envelopes of this call's result."""
+    token: str = ""
+    """32 random hex digits, for what has to be named by chance."""
     texts: Mapping[str, str] = field(default_factory=dict)
     redactions: int = 0
     """Secrets that were taken out of the call's arguments."""
@@ -93,6 +97,8 @@ class Decision:
     entity_type: str = ""
     entity_id: str = ""
     status: CallStatus = "success"
+    code: str = ""
+    """Why a call failed that leaves events all the same; one that leaves none raises `Refusal` instead."""
 
 
 def no_subject(arguments: Any) -> tuple[str, str]:
@@ -121,7 +127,8 @@ class ToolSpec:
     subject: Callable[[Any], tuple[str, str]] = no_subject
     """Type and id of what a call is about; it stands in the record of a refused call."""
     root_only: bool = True
-    """Only a root session with the research label may use it."""
+    """Only a root session with the tool's label may use it."""
+    label: str = RESEARCH_LABEL
     stows: tuple[str, ...] = ()
     """Arguments that always rest in the blob store, so that a purge can remove them."""
     stows_result: bool = False

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from researchdesk.state import events as ev
+from researchdesk.state import traces
 from researchdesk.state.anchors import anchor_quotes, quoted_artifacts
 from researchdesk.state.citations import cited_ids, mark_unsourced, unsourced
 from researchdesk.state.envelopes import seal
@@ -15,7 +16,8 @@ from researchdesk.state.run import ResearchRun
 from researchdesk.state.vocabulary import SectionStatus
 from researchdesk.state.workspace import Workspace
 from researchdesk.tools.research.arguments import ReadArtifact, SaveArtifact
-from researchdesk.tools.research.running import open_run, resolve_artifact, started_run
+from researchdesk.tools.research.naming import resolve_artifact
+from researchdesk.tools.running import open_run, started_run
 from researchdesk.tools.spec import Bodies, Decision, Gathered, Need
 
 SHOWN_SENTENCES = 5
@@ -45,7 +47,7 @@ def decide_save(workspace: Workspace, arguments: SaveArtifact, gathered: Gathere
     if not arguments.name:
         raise Refusal("invalid_arguments", "name: it is empty. Give the artifact a short title.")
     if arguments.role == "source":
-        return _supply_source(run, arguments, gathered, call)
+        return _supply_source(workspace, arguments, gathered, call)
     return _write(workspace, run, arguments, gathered, call)
 
 
@@ -56,7 +58,10 @@ def _require_room(run: ResearchRun) -> None:
         )
 
 
-def _supply_source(run: ResearchRun, arguments: SaveArtifact, gathered: Gathered, call: CallId) -> Decision:
+def _supply_source(
+    workspace: Workspace, arguments: SaveArtifact, gathered: Gathered, call: CallId
+) -> Decision:
+    run = open_run(workspace)
     if not arguments.content.strip():
         raise Refusal(
             "invalid_arguments", "content: it is empty. Give the source's text, or use archive_source."
@@ -84,7 +89,7 @@ def _supply_source(run: ResearchRun, arguments: SaveArtifact, gathered: Gathered
     return Decision(
         text=f"Saved source {source_id} ({key}), {len(arguments.content):,} characters. It is marked as supplied and "
         "does not count as a fetched source.",
-        events=(artifact, source),
+        events=(artifact, source, *traces.of_source(workspace.investigation, source)),
         data={"artifact_id": key, "source_id": source_id, "provenance": "supplied"},
         bodies={artifact.content_hash: body},
         entity_type="artifact",

@@ -3,6 +3,7 @@
 import orjson
 
 from researchdesk.state import events as ev
+from researchdesk.state import traces
 from researchdesk.state.envelopes import seal
 from researchdesk.state.errors import Refusal, UsageError
 from researchdesk.state.gate import gaps, missing_for_completion, needed_bodies
@@ -10,9 +11,11 @@ from researchdesk.state.ids import CallId, fold_objective
 from researchdesk.state.limits import LIMITS
 from researchdesk.state.templates import template_named
 from researchdesk.state.views import status_view
+from researchdesk.state.vocabulary import INVESTIGATION_LABEL
 from researchdesk.state.workspace import Workspace
 from researchdesk.tools.research.arguments import Complete, Start, Status
-from researchdesk.tools.research.running import open_run, resolve_artifact, started_run
+from researchdesk.tools.research.naming import resolve_artifact
+from researchdesk.tools.running import open_run, started_run
 from researchdesk.tools.spec import Bodies, Decision, Gathered, Need
 
 
@@ -27,17 +30,21 @@ def decide_start(workspace: Workspace, arguments: Start, gathered: Gathered, cal
         template = template_named(arguments.template or "implementation")
     except UsageError as problem:
         raise Refusal("invalid_arguments", f"template: {problem}.") from None
+    assert workspace.session is not None
+    investigates = INVESTIGATION_LABEL in workspace.session.labels
+    objective = fold_objective(arguments.objective)
     started = ev.ResearchStarted(
-        objective=fold_objective(arguments.objective),
+        objective=objective,
         scope_level=arguments.scope_level,
         template=template,
         limits=LIMITS[arguments.scope_level],
+        notes_id=gathered.token if investigates else "",
     )
     items = ", ".join(part.key for part in template.checklist)
     sections = ", ".join(part.key for part in template.sections)
     return Decision(
         text=f"Research started ({arguments.scope_level}). Checklist: {items}. Report sections: {sections}.",
-        events=(started,),
+        events=(started, *(traces.of_start(objective) if investigates else ())),
         data={"template": template.name, "scope_level": arguments.scope_level},
         entity_type="research_run",
         entity_id=call.session,

@@ -10,7 +10,8 @@ from researchdesk.state.step_rules import require_whole_step, require_whole_upda
 from researchdesk.state.vocabulary import SETTLED, STAGES
 from researchdesk.state.workspace import Workspace
 from researchdesk.tools.research.arguments import Checkpoint, Inspected, RecordStep, UpdateChecklist
-from researchdesk.tools.research.running import open_run, resolve_ids
+from researchdesk.tools.research.naming import resolve_ids
+from researchdesk.tools.running import open_run
 from researchdesk.tools.spec import Decision, Gathered
 
 

@@ -1,0 +1,28 @@
+"""Who may use which tool: the session's profile, its label and whether it is a root session."""
+
+from collections.abc import Iterable
+
+from researchdesk.state.errors import Refusal
+from researchdesk.state.vocabulary import PROFILES
+from researchdesk.state.workspace import Workspace
+from researchdesk.tools.spec import ToolSpec
+
+
+def permitted(specs: Iterable[ToolSpec], workspace: Workspace) -> list[ToolSpec]:
+    """The tools that this session may use, in their order."""
+    return [spec for spec in specs if forbidden(spec, workspace) is None]
+
+
+def forbidden(spec: ToolSpec, workspace: Workspace) -> Refusal | None:
+    """Why this session may not use the tool, or None when it may."""
+    session = workspace.session
+    assert session is not None
+    if spec.capability not in PROFILES[session.profile]:
+        return Refusal(
+            "not_permitted",
+            f"{spec.name} needs the right to {spec.capability}, which profile "
+            f"'{session.profile}' does not give.",
+        )
+    if spec.root_only and (spec.label not in session.labels or session.parent):
+        return Refusal("not_permitted", f"{spec.name} belongs to a root session with the label {spec.label}.")
+    return None

@@ -1,0 +1,74 @@
+"""What a call needs before it is decided: texts of the session, or what the world gives, staged and taken once."""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import replace
+from string import ascii_lowercase
+
+from researchdesk.state.errors import IntegrityError, NotFound
+from researchdesk.state.ids import session_stream
+from researchdesk.state.workspace import Workspace
+from researchdesk.stores.ledger import HeadMoved
+from researchdesk.tools.calls import Call
+from researchdesk.tools.records import Records
+from researchdesk.tools.sources.gathering import TAKEN, Sources, Taken, gather
+from researchdesk.tools.spec import Bodies, Fetch, Gathered, Need, Search
+
+BOUNDARY_LETTERS = 16
+TOKEN_BYTES = 16
+_LETTERS = bytes(ord(ascii_lowercase[byte % 26]) for byte in range(256))
+
+
+def supply(call: Call, need: Need, workspace: Workspace, *, records: Records, sources: Sources) -> Gathered:
+    """What the decision on a call needs; errors as `take`."""
+    given = Gathered(
+        boundary=new_boundary(), token=secrets.token_hex(TOKEN_BYTES), redactions=call.redactions
+    )
+    if isinstance(need, Bodies):
+        texts, problems = _texts(need.artifact_ids, workspace, records)
+        return replace(given, texts=texts, problems=problems)
+    taken = take(call, need, records=records, sources=sources)
+    return replace(given, search=taken.search, page=taken.page, failure=taken.failure)
+
+
+def take(call: Call, need: Search | Fetch, *, records: Records, sources: Sources) -> Taken:
+    """What was staged for this call, or what the world gives now, staged before it is used.
+
+    Raises:
+        HeadMoved: another thread recorded the call meanwhile.
+    """
+    with records.alone(call.id):
+        staged = records.ledger.staged(call.id)
+        if staged is not None and staged.input_digest == call.digest:
+            return TAKEN.validate_json(staged.receipt)
+        if records.ledger.call_row(call.id) is not None:
+            raise HeadMoved(session_stream(call.id.session))
+        haul = gather(need, sources)
+        receipt = TAKEN.dump_json(haul.taken).decode()
+        records.ledger.stage(call.id, input_digest=call.digest, receipt=receipt, bodies=haul.bodies)
+        return haul.taken
+
+
+def _texts(
+    artifact_ids: Sequence[str], workspace: Workspace, records: Records
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Bodies of the session's own artifacts, and why those that cannot be trusted cannot."""
+    texts: dict[str, str] = {}
+    problems: dict[str, str] = {}
+    for key in artifact_ids:
+        assert workspace.run is not None
+        if key in workspace.purged_artifacts:  # its bytes may still be there for another one
+            problems[key] = f"Artifact {key}: its body was purged."
+            continue
+        try:
+            texts[key] = records.text(workspace.run.artifacts[key].content_hash)
+        except IntegrityError as problem:
+            problems[key] = f"Artifact {key}: {problem}."
+        except NotFound:
+            problems[key] = f"Artifact {key}: its body is missing from the ledger."
+    return texts, problems
+
+
+def new_boundary() -> str:
+    """A random word for an envelope; letters alone, so that its size in estimated tokens is always the same."""
+    return secrets.token_bytes(BOUNDARY_LETTERS).translate(_LETTERS).decode()
