@@ -67,6 +67,7 @@ NotesSection = Literal[
 STAGES: tuple[Stage, ...] = get_args(Stage)
 SETTLED: frozenset[ChecklistStatus] = frozenset({"completed", "skipped"})
 RESEARCH_LABEL = "mode:deep_research"
+INVESTIGATION_LABEL = "mode:investigation"
 
 # What a session may do: research records into the ledger and reads; only a desk session changes files.
 PROFILES: dict[Profile, frozenset[Capability]] = {
