@@ -10,7 +10,7 @@ from researchdesk.state import events as ev
 from researchdesk.state.rows import RowChange, Stamp, rows, shift_digest
 from researchdesk.state.workspace import IllegalTransition, Workspace, evolve
 from researchdesk.stores.codec import Refs, StoredEvent, check_link, link
-from researchdesk.stores.ledger import Head
+from researchdesk.stores.ledger import Append, Head
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,11 +74,24 @@ def advance(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extension:
-    """New events, ready to be appended, and the projection that follows them."""
+    """New events of a stream, ready to be appended to ``head``, and the projection that follows them."""
 
+    stream: str
+    head: Head
     events: tuple[StoredEvent, ...]
     rows: tuple[RowChange, ...]
     projection: Projection
+
+    @property
+    def append(self) -> Append:
+        """The transaction that writes the events and their rows; bodies and a lease are the writer's to add."""
+        return Append(
+            stream=self.stream,
+            head=self.head,
+            events=self.events,
+            rows=self.rows,
+            rows_digest=self.projection.head.rows_digest,
+        )
 
 
 def extend(
@@ -98,4 +111,4 @@ def extend(
     for item, event in zip(linked, events, strict=True):
         projection, own = advance(projection, item, event)
         changes.extend(own)
-    return Extension(events=linked, rows=tuple(changes), projection=projection)
+    return Extension(stream=stream, head=head, events=linked, rows=tuple(changes), projection=projection)

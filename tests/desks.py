@@ -5,6 +5,8 @@ from typing import Any
 from researchdesk.state import events as ev
 from researchdesk.state.ids import CallId
 from researchdesk.tools.door import Session, ToolResult
+from researchdesk.tools.sources.ports import Hit
+from researchdesk.tools.sources.scripted import ScriptedSource
 
 SKY = "The sky is blue because of Rayleigh scattering. Shorter waves scatter more, by the fourth power.\n"
 SECTION = 'It is scattering: "blue because of Rayleigh scattering" [s_001].'
@@ -21,6 +23,17 @@ HANDOFF = {
     "recommended_issues": ["a sunset is red"],
     "verification_commands": ["look up"],
 }
+
+STEP: dict[str, Any] = {
+    "kind": "web_research",
+    "status": "stopped",
+    "objective": "o",
+    "summary": "s",
+    "keywords": ["k"],
+    "stopping_condition": "c",
+    "expected_evidence": "e",
+}
+"""What `deep_research_record_step` takes at the least."""
 
 
 class Caller:
@@ -105,6 +118,15 @@ class Caller:
         report, handoff = self.write_all()
         self.complete(report, handoff)
         return report, handoff
+
+
+def scripted_source() -> ScriptedSource:
+    """A world of one page about the sky, found by searching for "sky"."""
+    page = "https://b.org/"
+    hit = Hit(
+        locator=page, title="B", snippet=SKY, start=0, score=1.0, origin="b.org", media_type="text/plain"
+    )
+    return ScriptedSource(pages={page: SKY}, searches={"sky": (hit,)})
 
 
 def opened(session_id: str = "s1", **more: Any) -> ev.SessionOpened:

@@ -22,9 +22,10 @@ from researchdesk.state.run import ResearchRun
 from researchdesk.state.stowing import Stow
 from researchdesk.state.workspace import IllegalTransition, Workspace
 from researchdesk.stores.codec import Refs, StoredEvent
-from researchdesk.stores.ledger import Append, Head, HeadMoved, Lease
-from researchdesk.stores.replay import Extension, Projection, extend
+from researchdesk.stores.ledger import HeadMoved, Lease
+from researchdesk.stores.replay import Projection, extend
 from researchdesk.tools.calls import Call, read_call
+from researchdesk.tools.investigating import Investigating
 from researchdesk.tools.permissions import forbidden, permitted
 from researchdesk.tools.records import Records
 from researchdesk.tools.results import ToolResult, is_purged, replayed, result_text
@@ -38,7 +39,7 @@ COMMIT_TRIES = 100
 
 
 @dataclass(slots=True)
-class Session:
+class Session(Investigating):
     """A session: its projections, its calls, its events. Safe for several threads.
 
     ``lease`` is set while a driver holds the session; every write then checks that it is still the newest.
@@ -54,11 +55,6 @@ class Session:
     def stream(self) -> str:
         """The session's stream in the ledger."""
         return session_stream(self.id)
-
-    @property
-    def workspace(self) -> Workspace:
-        """The session as it stands now, folded from the ledger."""
-        return self.records.projection(self.id).workspace
 
     @property
     def run(self) -> ResearchRun | None:
@@ -138,7 +134,7 @@ class Session:
             Projection(), (opened, *more), stream=self.stream, ts=self.records.now(), refs=Refs()
         )
         with contextlib.suppress(HeadMoved):
-            self.records.ledger.append(self._append_of(Head(), extension))
+            self.records.ledger.append(extension.append)
 
     def record(
         self, events: Sequence[ev.Event], *, turn_id: str = "", bodies: Mapping[str, bytes] | None = None
@@ -166,24 +162,14 @@ class Session:
             refs = Refs(run=self.id if projection.workspace.run else "", turn=turn_id)
             extension = extend(projection, events, stream=self.stream, ts=self.records.now(), refs=refs)
             drops = tuple(key for e in events if isinstance(e, ev.ArtifactPurged) for key in e.hashes)
-            append = self._append_of(projection.head, extension)
+            append = replace(extension.append, bodies=bodies or {}, drops=drops, lease=self.lease)
             try:
-                self.records.ledger.append(replace(append, bodies=bodies or {}, drops=drops))
+                self.records.ledger.append(append)
             except HeadMoved:
                 continue
-            self.records.remember(self.id, extension.projection)
+            self._remember(projection, extension.projection)
             return extension.projection.head.count
         raise IntegrityError(f"session '{self.id}' is written to without pause; nothing was recorded")
-
-    def _append_of(self, head: Head, extension: Extension) -> Append:
-        return Append(
-            stream=self.stream,
-            head=head,
-            events=extension.events,
-            rows=extension.rows,
-            rows_digest=extension.projection.head.rows_digest,
-            lease=self.lease,
-        )
 
     # -- one call -----------------------------------------------------------------------------------------------
 
@@ -223,10 +209,15 @@ class Session:
             raise IntegrityError(
                 f"call '{call.id.call}' ({call.name}) in session '{self.id}' would break the run's rules: {problem}"
             ) from problem
-        append = self._append_of(projection.head, extension)
-        bodies = {**decision.bodies, **stow.bodies}
-        self.records.ledger.append(replace(append, bodies=bodies, settles=call.id, adopts=decision.adopts))
-        self.records.remember(self.id, extension.projection)
+        append = replace(
+            extension.append,
+            bodies={**decision.bodies, **stow.bodies},
+            settles=call.id,
+            adopts=decision.adopts,
+            lease=self.lease,
+        )
+        self.records.ledger.append(append)
+        self._remember(projection, extension.projection, looked_at=call.name.startswith("notes_"))
         return ToolResult(
             text=decision.text,
             data=decision.data,

@@ -5,6 +5,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,12 @@ from researchdesk.stores.sqlite.connection import (
 from researchdesk.stores.sqlite.migrations import SCHEMA, expected_schema, migrate
 
 WRONG_QUERY = ("syntax error", "incomplete input", "no such ", "readonly", "ambiguous")
-_EVENT_COLUMNS = "stream, seq, event_id, type, schema_version, ts, refs, payload, prev_hash, hash"
+_EVENT_FIELDS = (
+    *("stream", "seq", "event_id", "type", "schema_version"),
+    *("ts", "refs", "payload", "prev_hash", "hash"),
+)
+_EVENT_COLUMNS = ", ".join(_EVENT_FIELDS)
+_event_values = attrgetter(*_EVENT_FIELDS)
 _INSERT_EVENT = f"INSERT INTO events ({_EVENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _SELECT_EVENT = f"SELECT {_EVENT_COLUMNS}, global_seq FROM events"
 _DROP_BODY = (
@@ -302,35 +308,7 @@ class SqliteLedger:
 
 
 def _stored(row: tuple[Any, ...]) -> StoredEvent:
-    stream, seq, event_id, kind, version, ts, refs, payload, prev_hash, own_hash, global_seq = row
-    return StoredEvent(
-        stream=stream,
-        seq=seq,
-        event_id=event_id,
-        type=kind,
-        schema_version=version,
-        ts=ts,
-        refs=refs,
-        payload=payload,
-        prev_hash=prev_hash,
-        hash=own_hash,
-        global_seq=global_seq,
-    )
-
-
-def _event_values(e: StoredEvent) -> tuple[object, ...]:
-    return (
-        e.stream,
-        e.seq,
-        e.event_id,
-        e.type,
-        e.schema_version,
-        e.ts,
-        e.refs,
-        e.payload,
-        e.prev_hash,
-        e.hash,
-    )
+    return StoredEvent(**dict(zip((*_EVENT_FIELDS, "global_seq"), row, strict=True)))
 
 
 def _write_row(db: Connection, change: RowChange) -> None:

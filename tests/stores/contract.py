@@ -82,18 +82,11 @@ class LedgerContract:
         stream = session_stream(session)
         projection = replay(Projection(), ledger.read(stream))
         extension = extend(projection, events, stream=stream, ts=TS, refs=Refs())
-        append = Append(
-            stream=stream,
-            head=projection.head,
-            events=extension.events,
-            rows=extension.rows,
-            rows_digest=extension.projection.head.rows_digest,
-        )
-        return append, extension
+        return extension.append, extension
 
     def write(self, ledger: Ledger, *events: ev.Event, session: str = "s1", **more: object) -> Append:
         append, _ = self.extension(ledger, events, session)
-        changed = Append(**{**{name: getattr(append, name) for name in Append.__slots__}, **more})
+        changed = replace(append, **more)  # type: ignore[arg-type]
         ledger.append(changed)
         return changed
 
@@ -302,16 +295,7 @@ class LedgerContract:
         late, _ = self.extension(ledger, [recorded("c1")])
         self.write(ledger, recorded("c2"))
         with pytest.raises(HeadMoved):
-            ledger.append(
-                Append(
-                    stream=late.stream,
-                    head=late.head,
-                    events=late.events,
-                    rows=late.rows,
-                    rows_digest=late.rows_digest,
-                    bodies={content_hash(b"x"): b"x"},
-                )
-            )
+            ledger.append(replace(late, bodies={content_hash(b"x"): b"x"}))
         assert ledger.body(content_hash(b"x")) is None
 
     def test_a_body_under_a_hash_that_is_not_its_own_is_never_given_out(self, ledger: Ledger) -> None:
@@ -422,14 +406,7 @@ class LedgerContract:
         late, _ = self.extension(ledger, [recorded("c1")])
         self.write(ledger, recorded("c2"))
         ledger.stage(call(), input_digest="d", receipt="r", bodies={})
-        settling = Append(
-            stream=late.stream,
-            head=late.head,
-            events=late.events,
-            rows=late.rows,
-            rows_digest=late.rows_digest,
-            settles=call(),
-        )
+        settling = replace(late, settles=call())
         with pytest.raises(HeadMoved):
             ledger.append(settling)
         assert ledger.staged(call()) is not None

@@ -14,24 +14,13 @@ from researchdesk.stores.sqlite.connection import connect, dbapi
 from researchdesk.stores.sqlite.ledger import SqliteLedger
 from researchdesk.tools.door import ToolResult
 from researchdesk.tools.sources.gathering import Sources
-from researchdesk.tools.sources.ports import Hit
-from researchdesk.tools.sources.scripted import ScriptedSource
 from researchdesk.tools.workspace import Desk, open_desk
 
-from ..desks import SECTION, SKY, Caller
+from ..desks import SECTION, SKY, Caller, scripted_source
 
 WRITES = ("BEGIN", "INSERT", "UPDATE", "DELETE", "COMMIT", "CREATE", "DROP")
 _WORDS = re.compile(r"\A(?:\s|--[^\n]*\n)*")
 ERRORS = ("disk I/O error", "database or disk is full", "database is locked", "interrupted")
-HIT = Hit(
-    locator="https://b.org/",
-    title="B",
-    snippet=SKY,
-    start=0,
-    score=1.0,
-    origin="b.org",
-    media_type="text/plain",
-)
 
 
 class Plan:
@@ -87,7 +76,7 @@ def play(
     desk: Desk, attempt: Callable[[Callable[[], ToolResult]], ToolResult]
 ) -> tuple[list[str], Workspace]:
     """The scenario on a desk; gives the results' codes and the state that it led to."""
-    source = ScriptedSource(pages={"https://b.org/": SKY}, searches={"sky": (HIT,)})
+    source = scripted_source()
     session = desk.session("s1", sources=Sources(providers=(source,), fetchers=(source,)))
     codes = []
     for n, (name, arguments) in enumerate(SCENARIO):

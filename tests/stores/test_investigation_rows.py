@@ -1,5 +1,6 @@
 """An investigation in its tables: in step with the events, proven by verify, and within its vocabularies."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ from researchdesk.state.rows import NO_ROWS, Stamp, row_digest, rows, shift_dige
 from researchdesk.state.tables import TABLES
 from researchdesk.state.workspace import Workspace, evolve
 from researchdesk.stores.codec import Refs
-from researchdesk.stores.ledger import Append
 from researchdesk.stores.replay import Projection, extend, replay
 from researchdesk.stores.sqlite.connection import connect, dbapi, transaction
 from researchdesk.stores.sqlite.ledger import SqliteLedger
@@ -34,16 +34,7 @@ def stored(path: Path, events: list[ev.Event]) -> SqliteLedger:
     cut = len(opening())
     for part in (events[:cut], events[cut:]):
         extension = extend(projection, part, stream=STREAM, ts=TS, refs=Refs())
-        ledger.append(
-            Append(
-                stream=STREAM,
-                head=projection.head,
-                events=extension.events,
-                rows=extension.rows,
-                rows_digest=extension.projection.head.rows_digest,
-                bodies=bodies,
-            )
-        )
+        ledger.append(replace(extension.append, bodies=bodies))
         projection, bodies = extension.projection, {}
     return ledger
 

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 
 import orjson
@@ -14,7 +15,6 @@ from researchdesk.state.investigation_diff import diff
 from researchdesk.state.rows import RowChange
 from researchdesk.state.tables import TABLES
 from researchdesk.stores.codec import Refs
-from researchdesk.stores.ledger import Append
 from researchdesk.stores.replay import Extension, Projection, extend, replay
 from researchdesk.stores.sqlite.connection import Connection, connect
 from researchdesk.stores.sqlite.ledger import SqliteLedger
@@ -48,24 +48,10 @@ def old_ledger(tmp_path: Path) -> Path:
     raw.execute("PRAGMA user_version=1")
     extension = extension_of(opening())
     raw.execute("BEGIN")
-    for e in extension.events:
-        values = (
-            e.stream,
-            e.seq,
-            e.event_id,
-            e.type,
-            e.schema_version,
-            e.ts,
-            e.refs,
-            e.payload,
-            e.prev_hash,
-            e.hash,
-        )
-        raw.execute(
-            "INSERT INTO events (stream, seq, event_id, type, schema_version, ts, refs, payload, prev_hash, hash) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            values,
-        )
+    for item in extension.events:
+        event = {name: value for name, value in asdict(item).items() if name != "global_seq"}
+        marks = ", ".join("?" for _ in event)
+        raw.execute(f"INSERT INTO events ({', '.join(event)}) VALUES ({marks})", tuple(event.values()))
     for body in TEXTS.values():
         raw.execute("INSERT INTO blobs VALUES (?, ?)", (content_hash(body.encode()), body.encode()))
     total = 0
@@ -110,15 +96,7 @@ def test_an_old_ledger_verifies_after_it_was_brought_up_and_takes_an_investigati
     begun = begin()
     nothing = Investigation(notes=begun.investigation.notes)
     extension = extension_of(diff(nothing, begun.investigation, begun.transitions), projection)
-    ledger.append(
-        Append(
-            stream=STREAM,
-            head=projection.head,
-            events=extension.events,
-            rows=extension.rows,
-            rows_digest=extension.projection.head.rows_digest,
-        )
-    )
+    ledger.append(extension.append)
     assert [row[1] for row in ledger.rows("frontier_questions", "s1")] == ["q_001"]
     assert verify(ledger).problems == ()
     rebuild(ledger, STREAM)

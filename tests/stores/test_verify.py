@@ -12,32 +12,11 @@ from researchdesk.state.tables import TABLES
 from researchdesk.stores.ledger import Ledger
 from researchdesk.stores.sqlite.connection import connect
 from researchdesk.tools.sources.gathering import Sources
-from researchdesk.tools.sources.ports import Hit
-from researchdesk.tools.sources.scripted import ScriptedSource
 from researchdesk.tools.workspace import Desk, open_desk
 
-from ..desks import SKY, Caller
+from ..desks import SKY, STEP, Caller, scripted_source
 
-STEP = {
-    "kind": "web_research",
-    "status": "completed",
-    "objective": "o",
-    "summary": "s",
-    "keywords": ["k"],
-    "stopping_condition": "c",
-    "expected_evidence": "e",
-    "evidence_artifact_ids": ["s_001"],
-    "inspected_refs": [{"kind": "url", "locator": "x", "label": "l", "source_artifact_id": ""}],
-}
-HIT = Hit(
-    locator="https://b.org/",
-    title="B",
-    snippet=SKY,
-    start=0,
-    score=1.0,
-    origin="b.org",
-    media_type="text/plain",
-)
+LOOKED_AT = {"kind": "url", "locator": "x", "label": "l", "source_artifact_id": ""}
 
 
 @pytest.fixture(scope="module")
@@ -45,13 +24,14 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A desk with a row in most tables, closed, to be copied."""
     home = tmp_path_factory.mktemp("verify") / "desk"
     with open_desk(home) as desk:
-        source = ScriptedSource(pages={"https://b.org/": SKY}, searches={"sky": (HIT,)})
+        source = scripted_source()
         research = Caller(desk.session("s1", sources=Sources(providers=(source,), fetchers=(source,))))
         research.start()
         research.source(SKY + "More. " * 20)
         research.ok("search_sources", query="sky")
         research.ok("archive_source", locator="https://b.org/")
-        research.ok("deep_research_record_step", **STEP)
+        done = {"status": "completed", "evidence_artifact_ids": ["s_001"], "inspected_refs": [LOOKED_AT]}
+        research.ok("deep_research_record_step", **{**STEP, **done})
         gone = research.source("forget this")
         desk.purge("s1", [gone], actor="human:me", reason="asked")
         other = Caller(desk.session("s2"))

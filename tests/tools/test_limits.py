@@ -26,19 +26,10 @@ from researchdesk.state.limits import (
 from researchdesk.state.workspace import IllegalTransition
 from researchdesk.tools.workspace import Desk
 
-from ..desks import Caller
+from ..desks import STEP, Caller
 
 SOURCE = {"role": "source", "name": "S", "content": "text", "locator": "file:x"}
 CHECKPOINT = {"round": 0, "stage": "knowledge_base", "status": "active", "summary": "s"}
-STEP = {
-    "kind": "web_research",
-    "status": "stopped",
-    "objective": "o",
-    "summary": "s",
-    "keywords": ["k"],
-    "stopping_condition": "c",
-    "expected_evidence": "e",
-}
 REF = {"kind": "file", "locator": "x", "label": "", "source_artifact_id": ""}
 COMPLETE: dict[str, Any] = {}
 

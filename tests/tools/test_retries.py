@@ -8,18 +8,9 @@ import pytest
 from researchdesk.state.errors import Conflict, Refusal
 from researchdesk.tools.workspace import Desk, open_desk
 
-from ..desks import HANDOFF, SECTION, SKY, Caller
+from ..desks import HANDOFF, SECTION, SKY, STEP, Caller
 
 SOURCE = {"role": "source", "name": "S", "content": SKY, "locator": "https://sky.org/", "summary": "blue"}
-STEP = {
-    "kind": "web_research",
-    "status": "stopped",
-    "objective": "o",
-    "summary": "s",
-    "keywords": ["k"],
-    "stopping_condition": "c",
-    "expected_evidence": "e",
-}
 CALLS: list[tuple[str, dict[str, Any]]] = [
     ("deep_research_save_artifact", SOURCE),
     ("deep_research_read_artifact", {"artifact_id": "s_001"}),
