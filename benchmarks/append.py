@@ -19,10 +19,10 @@ from rich.console import Console
 from rich.table import Table
 
 from researchdesk.state import events as ev
+from researchdesk.state.bodies import named_bodies
 from researchdesk.stores.replay import Projection, follow
 from researchdesk.stores.sqlite.connection import Connection, connect, dbapi
 from researchdesk.stores.sqlite.ledger import _INSERT_EVENT, SqliteLedger, _event_values
-from researchdesk.stores.verify import named_bodies
 from researchdesk.tools.door import Session
 from researchdesk.tools.workspace import Desk, open_desk
 
