@@ -14,7 +14,11 @@ import typer.core
 import typer.main
 
 from researchdesk.graph import cli_keep, cli_log, cli_run, cli_show, cli_tools
+from researchdesk.graph.console import note
 from researchdesk.graph.exits import Exit, tell_error
+from researchdesk.graph.stopping import own_process
+from researchdesk.graph.streams import open_streams, stdout_failed
+from researchdesk.state.errors import Unavailable
 
 COMMANDS_GROUP = "researchdesk.commands"
 
@@ -91,7 +95,7 @@ def _add_foreign_command(entry: importlib.metadata.EntryPoint) -> None:
         try:
             loaded = entry.load()
         except Exception as problem:
-            print(f"researchdesk: the command {entry.name} of {package} cannot be loaded", file=sys.stderr)
+            note(f"researchdesk: the command {entry.name} of {package} cannot be loaded")
             raise typer.Exit(tell_error(problem)) from None
         command = typer.main.get_command(loaded) if isinstance(loaded, typer.Typer) else loaded
         command.main(args=list(ctx.args), prog_name=f"researchdesk {entry.name}")
@@ -101,7 +105,12 @@ _add_foreign_commands()
 
 
 def main() -> None:
-    """Run the command line and exit with its code."""
+    """Run the command line as this process, and exit with its code."""
+    own_process()
+    try:
+        open_streams()
+    except Unavailable as problem:
+        sys.exit(tell_error(problem))
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
@@ -109,6 +118,8 @@ def main() -> None:
         app(prog_name="researchdesk")
     except KeyboardInterrupt:
         sys.exit(Exit.UNFINISHED)
+    except OSError as problem:  # the parser's own texts, such as --help
+        sys.exit(tell_error(stdout_failed(problem)))
 
 
 if __name__ == "__main__":

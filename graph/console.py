@@ -1,5 +1,6 @@
 """What is written to a person's terminal: results to stdout, progress to stderr, and nothing that acts there."""
 
+import io
 import sys
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
@@ -11,27 +12,26 @@ from rich.table import Table
 from rich.text import Text
 
 from researchdesk.graph.plain import one_line, plain, plain_json
+from researchdesk.graph.streams import Unbreakable, write_out
 
 _WIDE = 100_000
 
 
 def note(text: str) -> None:
-    """A line for the person, on stderr."""
-    print(plain(text), file=sys.stderr, flush=True)
+    """A line for the person, on stderr; lost where it cannot be written."""
+    print(plain(text), file=Unbreakable(sys.stderr), flush=True)
 
 
 def result(text: str) -> None:
-    """The command's result, on stdout; control characters are left out."""
+    """The command's result, on stdout; control characters are left out. Raises as `write_out`."""
     shown = plain(text)
-    sys.stdout.write(shown if shown.endswith("\n") else f"{shown}\n")
-    sys.stdout.flush()
+    write_out(shown if shown.endswith("\n") else f"{shown}\n")
 
 
 def result_json(value: Any, *, line: bool = False) -> None:
-    """The command's result as a JSON document, or as one of many JSON lines."""
+    """The command's result as a JSON document, or as one of many JSON lines. Raises as `write_out`."""
     options = orjson.OPT_APPEND_NEWLINE if line else orjson.OPT_APPEND_NEWLINE | orjson.OPT_INDENT_2
-    sys.stdout.write(plain_json(orjson.dumps(value, option=options).decode()))
-    sys.stdout.flush()
+    write_out(plain_json(orjson.dumps(value, option=options).decode()))
 
 
 def result_table(
@@ -50,12 +50,11 @@ def result_table(
 def show(renderable: Any) -> None:
     """A rich renderable on stdout; where a program reads it, lines are as wide as they need to be."""
     terminal = sys.stdout.isatty()
-    console = Console(file=sys.stdout, width=None if terminal else _WIDE, markup=False, emoji=False)
-    with console.capture() as captured:
-        console.print(renderable)
-    text = captured.get()
-    sys.stdout.write(text if terminal else "".join(f"{line.rstrip()}\n" for line in text.splitlines()))
-    sys.stdout.flush()
+    rendered = io.StringIO()
+    width = None if terminal else _WIDE
+    Console(file=rendered, force_terminal=terminal, width=width, markup=False, emoji=False).print(renderable)
+    text = rendered.getvalue()
+    write_out(text if terminal else "".join(f"{line.rstrip()}\n" for line in text.splitlines()))
 
 
 def clear() -> None:

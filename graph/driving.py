@@ -1,6 +1,5 @@
 """Driving a run from the command line: what is about to happen, how it goes, how it ended, where the report is."""
 
-import os
 import shlex
 import sys
 from dataclasses import asdict, dataclass, replace
@@ -20,8 +19,9 @@ from researchdesk.graph.rendering import render_report
 from researchdesk.graph.report import read_report
 from researchdesk.graph.runner import RunResult, begin_research, run_research, whole_paths
 from researchdesk.graph.stopping import stoppable
+from researchdesk.graph.streams import let_go
 from researchdesk.graph.words import model_text, outcome, outcome_text
-from researchdesk.state.errors import NotFound
+from researchdesk.state.errors import NotFound, Unavailable, UsageError
 from researchdesk.state.limits import LIMITS
 from researchdesk.state.names import clean_id, safe_file_name
 from researchdesk.tools.sources.corpus import Corpus, CorpusReport
@@ -35,10 +35,12 @@ BUDGETS = {"step_cap": "--max-steps", "budget_tokens": "--budget-tokens", "wall_
 
 @dataclass(slots=True)
 class _Output:
-    """Where events and results go; a reader that went away stops the run instead of breaking it."""
+    """Where events and results go; a stdout that takes no more stops the run instead of breaking it."""
 
     control: RunControl
     json: bool
+    failed: bool = False
+    """Whether a result could not be written, other than to a reader that went away."""
 
     def line(self, value: dict[str, Any]) -> None:
         """One JSON line, where JSON was asked for."""
@@ -55,24 +57,32 @@ class _Output:
             write()
         except BrokenPipeError:
             self.control.request_drain()
-            # What is still in the buffer must not fail once more when the interpreter flushes it.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            let_go(sys.stdout)
+        except Unavailable as problem:
+            self.control.request_drain()
+            self.failed = True
+            note(f"researchdesk: {problem}")
 
 
 def drive(desk: Desk, session_id: str, options: RunOptions, *, objective: str, json: bool) -> Exit:
     """Begin or take up a run, show it, and print its report; an error is told and becomes the exit code."""
     with stoppable() as control:
         out = _Output(control=control, json=json)
-        try:
-            ended = _research(desk, session_id, options, objective, out)
-        except StoppedEarly:
-            note("stopped while the documents were read")
-            note(f"resume  {_resume_command(desk, session_id)}")
-            out.line({"type": "result", "session_id": session_id, "status": "stopped", "exit_code": 3})
-            return Exit.UNFINISHED
-        except Exception as problem:
-            return _failed(desk, session_id, problem, out)
-        return _finish(desk, ended, out)
+        code = _driven(desk, session_id, options, objective, out)
+        return Exit.FAILED if out.failed else code
+
+
+def _driven(desk: Desk, session_id: str, options: RunOptions, objective: str, out: _Output) -> Exit:
+    try:
+        ended = _research(desk, session_id, options, objective, out)
+    except StoppedEarly:
+        note("stopped while the documents were read")
+        note(f"resume  {_resume_command(desk, session_id)}")
+        out.line({"type": "result", "session_id": session_id, "status": "stopped", "exit_code": 3})
+        return Exit.UNFINISHED
+    except Exception as problem:
+        return _failed(desk, session_id, problem, out)
+    return _finish(desk, ended, out)
 
 
 def _research(desk: Desk, session_id: str, options: RunOptions, objective: str, out: _Output) -> RunResult:
@@ -190,13 +200,17 @@ def _finish(desk: Desk, ended: RunResult, out: _Output) -> Exit:
     return code
 
 
-def _write_report(desk: Desk, session_id: str, out: _Output) -> Path:
-    """Print the report, and keep it in the home folder for whoever looks there."""
+def _write_report(desk: Desk, session_id: str, out: _Output) -> Path | None:
+    """Print the report, and keep a copy in the home folder where that can be written."""
     text = render_report(read_report(desk, session_id))
     path = desk.home.absolute() / "reports" / safe_file_name(session_id, suffix=".md")
-    with whole_file(path) as file:
-        file.write(text.encode())
     out.text("\n" + text)
+    try:
+        with whole_file(path) as file:
+            file.write(text.encode())
+    except (Unavailable, UsageError) as problem:
+        note(f"no copy of the report is kept: {one_line(str(problem))}")
+        return None
     return path
 
 

@@ -6,6 +6,7 @@ import traceback
 from enum import IntEnum
 
 from researchdesk.graph.plain import one_line
+from researchdesk.graph.streams import Unbreakable
 from researchdesk.state.cleaning import safe_error
 from researchdesk.state.errors import IntegrityError, LedgerCorrupt, ResearchdeskError, UsageError
 
@@ -43,7 +44,8 @@ def error_text(problem: BaseException) -> str:
 
 def tell_error(problem: BaseException) -> Exit:
     """Print the error on stderr, with its traceback when ``RESEARCHDESK_DEBUG`` is set; returns the exit code."""
+    stderr = Unbreakable(sys.stderr)
     if os.environ.get(DEBUG_VARIABLE, "") not in ("", "0"):
-        traceback.print_exception(problem, file=sys.stderr)
-    print(f"researchdesk: {error_text(problem)}", file=sys.stderr, flush=True)
+        print("".join(traceback.format_exception(problem)), file=stderr)
+    print(f"researchdesk: {error_text(problem)}", file=stderr, flush=True)
     return exit_code(problem)

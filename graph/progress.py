@@ -4,7 +4,7 @@ import sys
 import time
 from collections.abc import Callable
 from types import TracebackType
-from typing import Self
+from typing import IO, Self, cast
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -14,6 +14,7 @@ from rich.text import Text
 from researchdesk.graph.console import note
 from researchdesk.graph.driver import StreamEvent
 from researchdesk.graph.plain import one_line
+from researchdesk.graph.streams import Unbreakable
 from researchdesk.graph.words import STAGE_WORDS, describe
 from researchdesk.state import events as ev
 from researchdesk.state.views import settled_count
@@ -132,7 +133,7 @@ class RunProgress:
 
 
 def _console() -> Console:
-    return Console(file=sys.stderr, markup=False, emoji=False, highlight=False)
+    return Console(file=cast(IO[str], Unbreakable(sys.stderr)), markup=False, emoji=False, highlight=False)
 
 
 def facts_text(workspace: Workspace) -> str:

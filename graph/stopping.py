@@ -6,37 +6,57 @@ import signal
 import threading
 from collections.abc import Iterator
 from types import FrameType
-
-from langgraph.runtime import RunControl
+from typing import TYPE_CHECKING
 
 from researchdesk.graph.exits import Exit
+
+if TYPE_CHECKING:
+    from langgraph.runtime import RunControl
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _SHOW_CURSOR = b"\x1b[?25h"
 
 
+_process_is_ours = False
+
+
+def own_process() -> None:
+    """Say that this process does nothing after its run but exit, so that a late signal need not end it."""
+    global _process_is_ours
+    _process_is_ours = True
+
+
 @contextlib.contextmanager
-def stoppable() -> Iterator[RunControl]:
+def stoppable() -> "Iterator[RunControl]":
     """A control that SIGINT and SIGTERM drain while the block runs; the handlers before it come back after it.
+
+    In a process of its own they are ignored from then on: what the run ended with stands.
 
     What is recorded is on disk at any moment, so that ending at once loses no more than the step in work.
     """
+    from langgraph.runtime import RunControl
+
     control = RunControl()
     if threading.current_thread() is not threading.main_thread():
         yield control  # only the main thread gets signals
         return
 
     def stop(number: int, frame: FrameType | None) -> None:
-        # Written directly: a handler may have interrupted a write to the buffered stream.
         if control.drain_requested:
-            os.write(2, (_SHOW_CURSOR if os.isatty(2) else b"") + b"\nended at once\n")
+            _say((_SHOW_CURSOR if os.isatty(2) else b"") + b"\nended at once\n")
             os._exit(Exit.UNFINISHED)
         control.request_drain()
-        os.write(2, b"\nstopping after the step in work; once more ends at once\n")
+        _say(b"\nstopping after the step in work; once more ends at once\n")
 
     before = [(number, signal.signal(number, stop)) for number in SIGNALS]
     try:
         yield control
     finally:
         for number, handler in before:
-            signal.signal(number, handler)
+            signal.signal(number, signal.SIG_IGN if _process_is_ours else handler)
+
+
+def _say(text: bytes) -> None:
+    # Written directly: a handler may have interrupted a write to the buffered stream.
+    with contextlib.suppress(OSError):
+        os.write(2, text)

@@ -161,8 +161,9 @@ def test_a_run_without_anything_to_read_ends_blocked_and_has_no_report(tmp_path:
     ],
 )
 def test_a_mistake_is_one_message_and_an_exit_code(
-    desk: Desk, arguments: list[str], code: int, words: str
+    desk: Desk, arguments: list[str], code: int, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     home = [] if "--home" in arguments else ["--home", str(desk.home)]
     done = call(*arguments, *(home if arguments[0] not in ("nope",) else []))
     assert done.exit_code == code, done.stderr
