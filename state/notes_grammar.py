@@ -320,6 +320,19 @@ def _section_for(record: Record) -> str:
             return "Assumptions & gaps"
 
 
+def record_text(notes: Notes, key: str) -> str | None:
+    """One record, as it stands in the whole text; None where there is no such record."""
+    return next((_block(record) for _, record in _placed(notes) if record.id == key), None)
+
+
+def ids_by_section(notes: Notes) -> dict[NotesSection, list[str]]:
+    """The ids of the records that stand in each section but the scratch text, which has none."""
+    found: dict[NotesSection, list[str]] = {section: [] for section in SECTIONS[:-1]}
+    for section, record in _placed(notes):
+        found[section].append(record.id)
+    return found
+
+
 def section_text(notes: Notes, sections: Iterable[NotesSection]) -> str:
     """Some sections of the notes, as they stand in the whole text."""
     wanted = set(sections)

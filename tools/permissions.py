@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from researchdesk.state.errors import Refusal
-from researchdesk.state.vocabulary import PROFILES
+from researchdesk.state.vocabulary import INVESTIGATION_LABEL, PROFILES
 from researchdesk.state.workspace import Workspace
 from researchdesk.tools.spec import ToolSpec
 
@@ -23,6 +23,12 @@ def forbidden(spec: ToolSpec, workspace: Workspace) -> Refusal | None:
             f"{spec.name} needs the right to {spec.capability}, which profile "
             f"'{session.profile}' does not give.",
         )
-    if spec.root_only and (spec.label not in session.labels or session.parent):
+    if spec.root_only and (session.parent or not _is_labelled(spec, workspace)):
         return Refusal("not_permitted", f"{spec.name} belongs to a root session with the label {spec.label}.")
     return None
+
+
+def _is_labelled(spec: ToolSpec, workspace: Workspace) -> bool:
+    assert workspace.session is not None
+    begun = spec.label == INVESTIGATION_LABEL and workspace.investigation is not None
+    return begun or spec.label in workspace.session.labels

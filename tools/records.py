@@ -6,10 +6,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 from researchdesk.state.errors import LedgerCorrupt, NotFound
 from researchdesk.state.ids import CallId, session_stream
+from researchdesk.state.notes_grammar import render
 from researchdesk.stores.ledger import Ledger
+from researchdesk.stores.notes import NotesFiles
 from researchdesk.stores.replay import Projection, follow
 
 CACHED_SESSIONS = 32
@@ -29,13 +32,16 @@ class _Turn:
 
 
 class Records:
-    """A ledger with a cache of folded sessions; safe for several threads.
+    """A ledger with a cache of folded sessions, and the working copies of their notes; safe for several threads.
 
     Appending folds only the new events, and what other processes appended in the meantime.
     """
 
-    def __init__(self, ledger: Ledger, *, clock: Callable[[], str] = utc_now) -> None:
+    def __init__(
+        self, ledger: Ledger, *, notes: NotesFiles | None = None, clock: Callable[[], str] = utc_now
+    ) -> None:
         self.ledger = ledger
+        self.notes = notes
         self.now = clock
         self._cache: OrderedDict[str, Projection] = OrderedDict()
         self._gathering: dict[CallId, _Turn] = {}
@@ -112,3 +118,17 @@ class Records:
         if body is None:
             raise NotFound(f"the body {content_hash} is not in the ledger")
         return body.decode()
+
+    def keep_notes(self, session_id: str) -> Path | None:
+        """Bring the working copy of a session's notes to their latest version; None where it has none.
+
+        A copy that cannot be written stays behind until the next time: the ledger holds the notes.
+        """
+        workspace = self.projection(session_id).workspace
+        run, session, investigation = workspace.run, workspace.session, workspace.investigation
+        if self.notes is None or not (run and session and investigation and run.notes_id):
+            return None
+        path = self.notes.path(session.user, session_id, run.notes_id)
+        with contextlib.suppress(OSError):
+            self.notes.restore(path, render(investigation.notes))
+        return path

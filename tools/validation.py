@@ -29,7 +29,8 @@ def filled(spec: ToolSpec, arguments: Mapping[str, Any]) -> dict[str, Any]:
 @functools.cache
 def _zeros(arguments: type[Arguments]) -> Mapping[str, Any]:
     properties = arguments.model_json_schema().get("properties", {})
-    return {name: ZERO[node["type"]] for name, node in properties.items()}
+    # A property whose schema stands elsewhere ("$ref") is an object; closed vocabularies are written in place.
+    return {name: ZERO[node.get("type", "object")] for name, node in properties.items()}
 
 
 def checked(spec: ToolSpec, arguments: Mapping[str, Any]) -> Arguments:

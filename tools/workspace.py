@@ -5,7 +5,7 @@ This is the only module that opens databases.
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from researchdesk.state.vocabulary import RESEARCH_LABEL, Profile
 from researchdesk.stores.jsonl import Imported, export_lines
 from researchdesk.stores.ledger import ENDED, Ledger
 from researchdesk.stores.locks import SessionLock, holder_name
+from researchdesk.stores.notes import NotesFiles
 from researchdesk.stores.sqlite.ledger import SqliteLedger
 from researchdesk.stores.verify import VerifyReport, rebuild, verify
 from researchdesk.tools.bundle import import_file, write_bundle
@@ -25,18 +26,17 @@ from researchdesk.tools.handing_off import Draft, hand_off
 from researchdesk.tools.proof import quote_problems
 from researchdesk.tools.purging import purge
 from researchdesk.tools.records import Records, utc_now
-from researchdesk.tools.research.specs import SPECS as RESEARCH
+from researchdesk.tools.registry import REGISTRY
 from researchdesk.tools.sources.corpus import Corpus
 from researchdesk.tools.sources.gathering import Sources
 from researchdesk.tools.sources.ingest import Progress
 from researchdesk.tools.sources.origins import OriginBy
-from researchdesk.tools.sources.specs import SPECS as SOURCES
 from researchdesk.tools.spec import ToolSpec
 from researchdesk.tools.writing import whole_file
 
 HOME_VARIABLE = "RESEARCHDESK_HOME"
 DEFAULT_HOME = ".researchdesk"
-SPECS: dict[str, ToolSpec] = {spec.name: spec for spec in (*SOURCES, *RESEARCH)}
+SPECS: Mapping[str, ToolSpec] = REGISTRY.research_loop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ class Desk:
 
     def __init__(self, home: Path, ledger: Ledger, *, clock: Callable[[], str] = utc_now) -> None:
         self.home = home
-        self.records = Records(ledger, clock=clock)
+        self.records = Records(ledger, notes=NotesFiles(home / "notes"), clock=clock)
         self.specs = SPECS
 
     @property
@@ -84,7 +84,8 @@ class Desk:
 
         Args:
             session_id: letters, digits, ``._:-``, at most 128 characters.
-            labels: the label ``mode:deep_research`` gives a root session the research tools.
+            labels: ``mode:deep_research`` gives a root session the research tools; ``mode:investigation`` beside it
+                makes its run keep questions, notes and challenges, and gives it the tools for them.
             user: whose session it is; may be empty.
             parent: the session that this one is a child of; a child gets no research tools.
             profile: what its tools may do; ``explore`` writes nothing but the ledger.
@@ -94,7 +95,7 @@ class Desk:
             Refusal: the id has not that form.
         """
         clean_id(session_id, "session id")
-        session = Session(id=session_id, records=self.records, specs=self.specs, sources=sources or Sources())
+        session = self._named(session_id, sources)
         if self.ledger.head(session.stream).count == 0:
             opened = ev.SessionOpened(
                 session_id=session_id, labels=tuple(labels), user=user, parent=parent or "", profile=profile
@@ -113,12 +114,12 @@ class Desk:
             raise NotFound(f"no session in {self.home} yet; start one with `researchdesk run`")
         if session_id and session_id not in known:
             raise NotFound(f"no session '{session_id[:200]}' in {self.home}; it has {', '.join(known[-5:])}")
-        return Session(
-            id=session_id or self.latest(),
-            records=self.records,
-            specs=self.specs,
-            sources=sources or Sources(),
-        )
+        return self._named(session_id or self.latest(), sources)
+
+    def _named(self, session_id: str, sources: Sources | None = None) -> Session:
+        # Which of the tools it may use, the session's own rights decide.
+        tools = REGISTRY.investigative_loop
+        return Session(id=session_id, records=self.records, specs=tools, sources=sources or Sources())
 
     def latest(self) -> str:
         """The research session that was started last, or else the newest session."""

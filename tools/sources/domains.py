@@ -1,6 +1,7 @@
 """The registrable domain of a host, by the public suffix list that comes with a library; never by the network."""
 
 from functools import lru_cache
+from importlib.metadata import version
 from ipaddress import ip_address
 
 import idna
@@ -10,6 +11,12 @@ from publicsuffixlist import PublicSuffixList
 @lru_cache(maxsize=1)
 def _suffixes() -> PublicSuffixList:
     return PublicSuffixList()
+
+
+@lru_cache(maxsize=1)
+def suffix_list() -> str:
+    """The list that decides, with its version; it stands beside every domain that is recorded."""
+    return f"publicsuffixlist {version('publicsuffixlist')}"
 
 
 def registrable_domain(host: str) -> str:

@@ -15,8 +15,11 @@ from pydantic.dataclasses import dataclass as strict_dataclass
 
 from researchdesk.state import events as ev
 from researchdesk.state.ids import content_hash
+from researchdesk.state.independence import signature
 from researchdesk.state.limits import ARCHIVED_CHARS, LOCATOR_CHARS, SNIPPET_CHARS
+from researchdesk.state.locators import UnsafeLocator, host_of, parse_locator
 from researchdesk.state.redaction import redact
+from researchdesk.tools.sources.domains import registrable_domain, suffix_list
 from researchdesk.tools.sources.ports import (
     Fetched,
     Fetcher,
@@ -170,17 +173,32 @@ def _archived(need: Fetch, fetched: Fetched) -> Haul:
         readable=fetched.readable,
         note=fetched.note,
     )
+    domain, origin, origin_reason = _publisher(fetched)
     page = Page(
         receipt=receipt,
         canonical=redact(fetched.canonical).text,
-        domain=fetched.domain,
-        origin=fetched.origin,
-        origin_reason=fetched.origin_reason,
+        domain=domain,
+        origin=origin,
+        origin_reason=origin_reason,
         content_hash=receipt.text_hash,
         chars=len(clean.text),
         head=clean.text[:HEAD_CHARS],
+        signature=signature(clean.text),
     )
     return Haul(taken=Taken(page=page), bodies=bodies)
+
+
+def _publisher(fetched: Fetched) -> tuple[str, str, str]:
+    """Domain, origin and who decided it; a page of the web is of whoever registered its host."""
+    stated = (fetched.domain, fetched.origin, fetched.origin_reason)
+    try:
+        parsed = parse_locator(fetched.canonical)
+    except UnsafeLocator:
+        return stated
+    if parsed.kind != "web":
+        return stated
+    domain = registrable_domain(host_of(parsed.value))
+    return domain, domain, f"registrable domain, {suffix_list()}"
 
 
 def _mark(section: Section) -> ev.PageMark:

@@ -1,17 +1,22 @@
 """The two tools that reach the world: searching, and archiving what was found."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from pydantic import Field
 
 from researchdesk.state import events as ev
+from researchdesk.state import traces
 from researchdesk.state.envelopes import seal
 from researchdesk.state.errors import Refusal
 from researchdesk.state.ids import CallId, artifact_id, numbered
+from researchdesk.state.independence import near_duplicates
 from researchdesk.state.limits import ARTIFACTS, NAME_CHARS, SEARCH_RESULTS
+from researchdesk.state.redaction import redact
 from researchdesk.state.run import ResearchRun
 from researchdesk.state.workspace import Workspace
 from researchdesk.tools.fields import Locator, Query
+from researchdesk.tools.running import open_run
 from researchdesk.tools.spec import (
     NOTHING,
     Arguments,
@@ -37,17 +42,6 @@ class ArchiveSource(Arguments):
     locator: Locator = Field(description="The locator of a document, as a search returned it.")
 
 
-def _run(workspace: Workspace) -> ResearchRun:
-    run = workspace.run
-    if run is None:
-        raise Refusal(
-            "not_started", "No research is started in this session. Call deep_research_start first."
-        )
-    if run.stage == "completed":
-        raise Refusal("completed", "This run is completed. Start a new session to go on.")
-    return run
-
-
 def _recorded(run: ResearchRun, query: str) -> ev.SearchRecorded | None:
     """The search that was already made with this query; a query is the same but for case and white space."""
     folded = " ".join(query.casefold().split())
@@ -56,7 +50,7 @@ def _recorded(run: ResearchRun, query: str) -> ev.SearchRecorded | None:
 
 def search_needs(workspace: Workspace, arguments: SearchSources, call: CallId) -> Need:
     """A search, unless the record holds its answer."""
-    run = _run(workspace)
+    run = open_run(workspace)
     if not arguments.query:
         raise Refusal("invalid_arguments", "query: it is empty. Say what to look for.")
     if not 0 <= arguments.limit <= SEARCH_RESULTS:
@@ -70,15 +64,17 @@ def decide_search(
     workspace: Workspace, arguments: SearchSources, gathered: Gathered, call: CallId
 ) -> Decision:
     """Record what a search found; a repeated query is answered from the record."""
-    run = _run(workspace)
+    run, investigation = open_run(workspace), workspace.investigation
     if gathered.failure:
-        raise Refusal(*gathered.failure)
+        problem = redact(gathered.failure[1]).text
+        tried = traces.of_failed_search(investigation, arguments.query, problem)
+        return _failed(gathered.failure[0], problem, tried, _query_subject(arguments))
     earlier = _recorded(run, arguments.query)
     found = earlier or gathered.search
     assert found is not None
     return Decision(
         text=_search_text(run, found, gathered.boundary, repeated=earlier is not None),
-        events=() if earlier else (found,),
+        events=(*(() if earlier else (found,)), *traces.of_search(investigation, found)),
         data={
             "query": found.query,
             "hits": [hit.locator for hit in found.documents],
@@ -86,6 +82,25 @@ def decide_search(
         },
         entity_type="query",
         entity_id=found.query,
+    )
+
+
+def _failed(code: str, text: str, tried: tuple[ev.Event, ...], subject: tuple[str, str]) -> Decision:
+    """A search or a fetch that failed; in an investigation it was an attempt all the same.
+
+    Raises:
+        Refusal: nobody keeps attempts.
+    """
+    if not tried:
+        raise Refusal(code, text)
+    return Decision(
+        text=text,
+        events=tried,
+        data={"code": code},
+        entity_type=subject[0],
+        entity_id=subject[1],
+        status="error",
+        code=code,
     )
 
 
@@ -108,7 +123,7 @@ def _hit_lines(run: ResearchRun, hits: Iterable[ev.Found]) -> Iterable[str]:
 
 def archive_needs(workspace: Workspace, arguments: ArchiveSource, call: CallId) -> Need:
     """A fetch, unless the locator is archived already."""
-    run = _run(workspace)
+    run = open_run(workspace)
     if not arguments.locator:
         raise Refusal("invalid_arguments", "locator: it is empty. Use one that search_sources returned.")
     if arguments.locator in run.source_by_url:
@@ -120,22 +135,27 @@ def decide_archive(
     workspace: Workspace, arguments: ArchiveSource, gathered: Gathered, call: CallId
 ) -> Decision:
     """Make a fetched document a source of the run."""
-    run = _run(workspace)
+    run, investigation = open_run(workspace), workspace.investigation
     if gathered.failure:
-        raise Refusal(*gathered.failure)
+        code, problem = gathered.failure[0], redact(gathered.failure[1]).text
+        tried = traces.of_failed_fetch(investigation, arguments.locator, code=code, problem=problem)
+        return _failed(code, problem, tried, _locator_subject(arguments))
     page = gathered.page
     known = run.source_by_url.get(page.canonical if page else arguments.locator)
     if known:
-        return _archived_before(run, known, page)
+        again = _archived_before(run, known, page)
+        read = traces.of_fetch(investigation, arguments.locator, source_id=known, outcome="archived before")
+        return replace(again, events=read)
     assert page is not None
     if len(run.artifacts) >= ARTIFACTS:
         raise Refusal(
             "limit_reached", f"The run holds {ARTIFACTS:,} artifacts and takes no more. Write the report."
         )
     key, source_id = artifact_id(call), numbered("s", len(run.sources) + 1)
+    source = _source(run, page, key, source_id)
     return Decision(
-        text=_archived_text(page, key, source_id, gathered.boundary),
-        events=(_artifact(page, key), _source(page, key, source_id)),
+        text=_archived_text(page, key, source, gathered.boundary),
+        events=(_artifact(page, key), source, *traces.of_source(investigation, source)),
         data={"artifact_id": key, "source_id": source_id, "chars": page.chars, "provenance": "fetched"},
         adopts=tuple(
             dict.fromkeys([page.content_hash, *([page.receipt.raw_hash] if page.receipt.raw_kept else [])])
@@ -178,7 +198,8 @@ def _artifact(page: Page, key: str) -> ev.ArtifactRecorded:
     )
 
 
-def _source(page: Page, key: str, source_id: str) -> ev.SourceRecorded:
+def _source(run: ResearchRun, page: Page, key: str, source_id: str) -> ev.SourceRecorded:
+    signed = ((source.source_id, source.signature) for source in run.fetched_sources)
     return ev.SourceRecorded(
         source_id=source_id,
         artifact_id=key,
@@ -188,11 +209,18 @@ def _source(page: Page, key: str, source_id: str) -> ev.SourceRecorded:
         origin_reason=page.origin_reason,
         title=page.receipt.title,
         receipt=page.receipt,
+        signature=page.signature,
+        near_duplicates=near_duplicates(page.signature, signed) if page.signature else (),
     )
 
 
-def _archived_text(page: Page, key: str, source_id: str, boundary: str) -> str:
+def _archived_text(page: Page, key: str, source: ev.SourceRecorded, boundary: str) -> str:
+    source_id = source.source_id
     lines = [f"Archived as {source_id} ({key}): {page.chars:,} characters, origin {page.origin}."]
+    if source.near_duplicates:
+        lines.append(
+            f"Its text is nearly that of {', '.join(source.near_duplicates)}; they count as one source."
+        )
     if not page.receipt.readable:
         lines.append(f"Its text is mostly unreadable ({page.receipt.note}) and cannot support anything.")
     if page.receipt.redactions:

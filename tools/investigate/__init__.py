@@ -1,0 +1,1 @@
+"""The fifteen tools of the investigative loop: questions, notes and challenges."""
