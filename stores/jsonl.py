@@ -12,8 +12,9 @@ from typing import Any
 
 import orjson
 
-from researchdesk.state.errors import IntegrityError, LedgerCorrupt, NotFound, UsageError
+from researchdesk.state.errors import IntegrityError, LedgerCorrupt, NotFound, Refusal, UsageError
 from researchdesk.state.ids import content_hash
+from researchdesk.state.names import clean_id
 from researchdesk.state.rows import RowChange
 from researchdesk.stores.codec import StoredEvent
 from researchdesk.stores.ledger import Append, Head, HeadMoved, Ledger
@@ -180,6 +181,13 @@ def _header(reader: _Reader, lines: Iterator[bytes]) -> dict[str, Any]:
         raise reader.refuse("this is no exported session")
     if header["version"] != VERSION:
         raise reader.refuse(f"format version {header['version']} is not known here; upgrade researchdesk")
+    kind, _, session_id = header["stream"].partition(":")
+    try:
+        clean_id(session_id, "session id")
+    except Refusal as refusal:
+        raise reader.refuse(refusal.text.rstrip(".")) from None
+    if kind != "session":
+        raise reader.refuse("it is the stream of no session")
     return header
 
 

@@ -217,6 +217,17 @@ def test_any_other_json_is_no_export(values: list[Any]) -> None:
     refused(lines)
 
 
+def lines_of(stored: list[dict[str, Any]]) -> list[bytes]:
+    """An export's first lines: a header and these events."""
+    header = {"kind": "header", "format": FORMAT, "version": VERSION, "stream": stored[0]["stream"]}
+    counts = {"events": len(stored), "bodies": 0, "hash": stored[-1]["hash"], "rows_digest": "0" * 64}
+    lines: list[dict[str, Any]] = [{**header, **counts}]
+    for item in stored:
+        del item["global_seq"]
+        lines.append({"kind": "event", **item})
+    return [orjson.dumps(line, option=orjson.OPT_SORT_KEYS) + b"\n" for line in lines]
+
+
 @pytest.mark.parametrize(
     "impossible",
     [
@@ -231,13 +242,7 @@ def test_what_cannot_have_happened_is_refused_with_its_line_however_well_it_is_h
 ) -> None:
     events: list[ev.Event] = [opened(), STARTED, STEP, impossible]
     chain = link(events, stream="session:s1", after_seq=0, after_hash=GENESIS, ts="t", refs="{}")
-    stored = [asdict(item) for item in chain]
-    header = {"kind": "header", "format": FORMAT, "version": VERSION, "stream": "session:s1", "events": 4}
-    lines = [{**header, "bodies": 0, "hash": stored[-1]["hash"], "rows_digest": "0" * 64}]
-    for item in stored:
-        del item["global_seq"]
-        lines.append({"kind": "event", **item})
-    told = refused([orjson.dumps(line, option=orjson.OPT_SORT_KEYS) + b"\n" for line in lines])
+    told = refused(lines_of([asdict(item) for item in chain]))
     assert told.startswith("line 5: ") and "cannot follow" in told
 
 
@@ -296,3 +301,11 @@ def test_a_damaged_session_is_not_exported(tmp_path: Path) -> None:
             with pytest.raises(ResearchdeskError):
                 desk.export("s1", tmp_path / name)
         assert sorted(path.name for path in tmp_path.iterdir()) == ["desk"]
+
+
+@pytest.mark.parametrize("session_id", ["../../evil", "a/b", "\x1b[31mred", "", ".hidden", "x" * 129, "s1\n"])
+def test_a_session_id_that_no_desk_takes_is_refused_on_its_first_line(session_id: str) -> None:
+    events: list[ev.Event] = [opened(session_id), STARTED]
+    chain = link(events, stream=f"session:{session_id}", after_seq=0, after_hash=GENESIS, ts="t", refs="{}")
+    told = refused(lines_of([asdict(item) for item in chain]))
+    assert told.startswith("line 1: session id must be") and "\x1b" not in told
