@@ -8,7 +8,7 @@ import base64
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import IO, Any
 
 import orjson
 
@@ -23,6 +23,8 @@ from researchdesk.stores.verify import derive
 
 FORMAT = "researchdesk.session"
 VERSION = 1
+# The longest line is a body of 20 MB in which each byte takes six to be written.
+LINE_BYTES = 128 * 2**20
 _EVENT_FIELDS = frozenset(StoredEvent.__dataclass_fields__) - {"global_seq"}
 
 
@@ -81,6 +83,11 @@ def _encoded(body: bytes) -> dict[str, str]:
         return {"base64": base64.b64encode(body).decode()}
 
 
+def lines_in(file: IO[bytes]) -> Iterator[bytes]:
+    """The lines of a file; of one that is too long for an export no more than shows it."""
+    return iter(lambda: file.readline(LINE_BYTES + 1), b"")
+
+
 @dataclass(slots=True)
 class _Reader:
     """Reads the lines of one export and knows which line it is at."""
@@ -94,6 +101,8 @@ class _Reader:
     def parse(self, raw: bytes) -> dict[str, Any]:
         """One line as an object, its own canonical spelling only."""
         self.number += 1
+        if len(raw) > LINE_BYTES:
+            raise self.refuse(f"it is longer than {LINE_BYTES:,} bytes, as no line of an export is")
         if not raw.endswith(b"\n"):
             raise self.refuse("it is torn, its end is missing")
         try:

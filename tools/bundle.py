@@ -1,21 +1,23 @@
 """A session as one file to hand on: the lossless lines, and beside them what a reader wants to open."""
 
-import io
+import contextlib
 import zipfile
 import zlib
+from collections.abc import Generator
 from pathlib import Path
 from typing import BinaryIO
 
 import orjson
 
-from researchdesk.state.errors import LedgerCorrupt
+from researchdesk.state.errors import LedgerCorrupt, Unavailable, UsageError
 from researchdesk.state.rows import Row
 from researchdesk.state.tables import TABLES
-from researchdesk.stores.jsonl import Imported, export_lines, import_lines
+from researchdesk.stores.jsonl import Imported, export_lines, import_lines, lines_in
 from researchdesk.stores.ledger import Ledger
 from researchdesk.stores.verify import derive
 
 LINES = "session.jsonl"
+MAX_LINES_BYTES = 2 * 2**30
 README = """This bundle holds one research session.
 
 session.jsonl    every event in order and every body, with a hash chain; `researchdesk import` takes it
@@ -53,13 +55,36 @@ def _add(bundle: zipfile.ZipFile, name: str, body: bytes) -> None:
 
 
 def import_file(ledger: Ledger, path: Path) -> Imported:
-    """Take a bundle or a lines file into a ledger; errors as `import_lines`."""
-    if not zipfile.is_zipfile(path):
-        with path.open("rb") as lines:
-            return import_lines(ledger, lines)
+    """Take a bundle or a lines file into a ledger, without holding it whole in memory.
+
+    Raises:
+        LedgerCorrupt, UsageError: as `import_lines`, or a bundle that unpacks to more than `MAX_LINES_BYTES`.
+        Unavailable: the file cannot be read.
+    """
+    found = _lines_of_bundle(path) if zipfile.is_zipfile(path) else _lines_of_file(path)
+    with contextlib.closing(found) as lines:
+        return import_lines(ledger, lines)
+
+
+def _lines_of_file(path: Path) -> Generator[bytes, None, None]:
+    try:
+        with path.open("rb") as file:
+            yield from lines_in(file)
+    except OSError as problem:
+        raise Unavailable(f"cannot read {path}: {problem.strerror or problem}") from None
+
+
+def _lines_of_bundle(path: Path) -> Generator[bytes, None, None]:
     try:
         with zipfile.ZipFile(path) as bundle:
-            body = bundle.read(LINES)
+            # A member never gives more than it declares.
+            size = bundle.getinfo(LINES).file_size
+            if size > MAX_LINES_BYTES:
+                raise UsageError(
+                    f"{path} unpacks to {size:,} bytes, the limit is {MAX_LINES_BYTES:,}. If you trust it, unpack "
+                    f"{LINES} and import that; nothing was imported"
+                )
+            with bundle.open(LINES) as packed:
+                yield from lines_in(packed)
     except (KeyError, zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError) as problem:
         raise LedgerCorrupt(f"{path} is no bundle of a session ({problem}). Nothing was imported") from None
-    return import_lines(ledger, io.BytesIO(body))

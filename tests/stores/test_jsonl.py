@@ -3,6 +3,7 @@
 import io
 import json
 import random
+import tracemalloc
 import zipfile
 from collections.abc import Iterator
 from dataclasses import asdict, replace
@@ -16,9 +17,11 @@ from hypothesis import strategies as st
 
 from researchdesk.state import events as ev
 from researchdesk.state.errors import LedgerCorrupt, NotFound, ResearchdeskError, UsageError
+from researchdesk.stores import jsonl
 from researchdesk.stores.codec import GENESIS, link
 from researchdesk.stores.jsonl import FORMAT, VERSION, import_lines
 from researchdesk.stores.ledger import Append, Head
+from researchdesk.tools import bundle
 from researchdesk.tools.sources.gathering import Sources
 from researchdesk.tools.sources.scripted import ScriptedSource
 from researchdesk.tools.workspace import Desk, open_desk
@@ -309,3 +312,33 @@ def test_a_session_id_that_no_desk_takes_is_refused_on_its_first_line(session_id
     chain = link(events, stream=f"session:{session_id}", after_seq=0, after_hash=GENESIS, ts="t", refs="{}")
     told = refused(lines_of([asdict(item) for item in chain]))
     assert told.startswith("line 1: session id must be") and "\x1b" not in told
+
+
+def test_a_line_that_is_longer_than_any_of_an_export_is_refused_and_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jsonl, "LINE_BYTES", 2**20)
+    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as bomb:
+        bomb.writestr("session.jsonl", b" " * 2**26)
+    (tmp_path / "bomb.jsonl").write_bytes(b" " * 2**26)
+    with open_desk(tmp_path / "desk") as desk:
+        for name in ("bomb.zip", "bomb.jsonl"):
+            tracemalloc.start()
+            with pytest.raises(LedgerCorrupt, match="line 1: it is longer than 1,048,576 bytes"):
+                desk.import_session(tmp_path / name)
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            assert peak < 2**23
+
+
+def test_a_bundle_that_unpacks_to_too_much_is_refused_by_the_size_that_it_declares(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bundle, "MAX_LINES_BYTES", 2**20)
+    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as bomb:
+        bomb.writestr("session.jsonl", b" " * (2**20 + 1))
+    with (
+        open_desk(tmp_path / "desk") as desk,
+        pytest.raises(UsageError, match="unpacks to 1,048,577 bytes, the limit is 1,048,576"),
+    ):
+        desk.import_session(tmp_path / "bomb.zip")

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import tracemalloc
 import zipfile
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -21,6 +22,7 @@ from tests.graph.cli.conftest import finish, written_run
 from typer.testing import CliRunner, Result
 
 from researchdesk.graph import cli
+from researchdesk.graph.bundles import verify_bundle
 from researchdesk.graph.plain import plain, plain_json
 from researchdesk.graph.runner import run_research
 from researchdesk.state import events as ev
@@ -370,6 +372,24 @@ def test_a_bundle_whose_rows_were_changed_is_an_integrity_failure(desk: Desk, tm
     done = call("verify", tmp_path / "x.zip")
     assert done.exit_code == 4
     assert "problem: rows/sources.jsonl is not what its session says\n" in done.stdout
+
+
+def test_a_file_of_a_bundle_that_is_larger_than_it_has_to_be_is_not_unpacked(
+    desk: Desk, tmp_path: Path
+) -> None:
+    call("export", "r1", "--home", desk.home, "--out", tmp_path / "r1.zip")
+    with (
+        zipfile.ZipFile(tmp_path / "r1.zip") as given,
+        zipfile.ZipFile(tmp_path / "x.zip", "w", zipfile.ZIP_DEFLATED) as bomb,
+    ):
+        for name in given.namelist():
+            bomb.writestr(name, b" " * 2**26 if name == "rows/sources.jsonl" else given.read(name))
+    tracemalloc.start()
+    report = verify_bundle(tmp_path / "x.zip")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert report.problems == ("rows/sources.jsonl is not what its session says",)
+    assert peak < 2**25
 
 
 def test_a_purge_removes_bodies_and_leaves_a_tombstone(desk: Desk, tmp_path: Path) -> None:
