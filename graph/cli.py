@@ -13,7 +13,7 @@ import typer
 import typer.core
 import typer.main
 
-from researchdesk.graph import cli_keep, cli_log, cli_run, cli_show, cli_tools
+from researchdesk.graph import cli_keep, cli_log, cli_questions, cli_run, cli_show, cli_tools
 from researchdesk.graph.console import note
 from researchdesk.graph.exits import Exit, tell_error
 from researchdesk.graph.stopping import own_process
@@ -52,9 +52,11 @@ for _command in (
     *(cli_show.status, cli_show.report, cli_show.sources, cli_show.sessions),
     *(cli_log.events, cli_log.log),
     *(cli_keep.handoff, cli_keep.verify, cli_keep.export, cli_keep.import_, cli_keep.purge, cli_keep.rebuild),
+    cli_questions.claims,
     cli_tools.tools,
 ):
     app.command(_command.__name__.rstrip("_"))(_command)
+app.add_typer(cli_questions.app, name="questions")
 
 
 def _print_version(wanted: bool) -> None:
@@ -76,6 +78,7 @@ def _options(
 def _add_foreign_commands() -> None:
     """Commands of other packages, each loaded only when it is called; none replaces one of ours."""
     known = {command.name for command in app.registered_commands}
+    known |= {group.name for group in app.registered_groups if isinstance(group.name, str)}
     for entry in importlib.metadata.entry_points(group=COMMANDS_GROUP):
         if entry.name not in known:
             known.add(entry.name)

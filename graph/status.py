@@ -38,6 +38,7 @@ def _lines(view: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         "sources",
         f"{view['sources']} from {view['domains']} publisher{'s' if view['domains'] != 1 else ''}",
     )
+    yield from _investigated(view)
     yield "artifacts", _counts(view["artifacts"])
     yield from _marked("checklist", view["checklist"])
     yield from _marked("sections", view["report_sections"])
@@ -51,6 +52,19 @@ def _lines(view: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if view["report_artifact_id"]:
         yield "report", view["report_artifact_id"]
     yield "updated", view["updated_at"][:19]
+
+
+def _investigated(view: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The lines of a run that keeps questions and claims."""
+    if not view["questions"]:
+        return
+    covered = view["coverage"]
+    yield "questions", _counts(view["questions"])
+    yield "claims", _counts(view["claims"])
+    yield (
+        "challenges",
+        f"{_counts(view['challenges'])}; {covered['challenged']} of {covered['total']} claims are challenged",
+    )
 
 
 def _state(view: Mapping[str, Any]) -> str:

@@ -5,6 +5,7 @@ from itertools import islice
 from typing import Any
 
 from researchdesk.state import events as ev
+from researchdesk.state.investigation_views import counts
 from researchdesk.state.limits import STATUS_ARTIFACTS
 from researchdesk.state.run import ResearchRun
 from researchdesk.state.vocabulary import SETTLED
@@ -22,6 +23,7 @@ def status_view(workspace: Workspace, *, updated_at: str = "") -> dict[str, Any]
     run = workspace.run
     assert run is not None
     assert workspace.session is not None
+    counted = counts(workspace.investigation)
     return {
         "session_id": workspace.session.session_id,
         "objective": run.objective,
@@ -32,9 +34,9 @@ def status_view(workspace: Workspace, *, updated_at: str = "") -> dict[str, Any]
         "round": run.round,
         "stop_reason": run.stop_reason,
         "checklist": [_item(item.item_id, item.title, item.update) for item in run.checklist],
-        "questions": {},
-        "claims": {},
-        "challenges": {"open": 0},
+        "questions": counted["questions"],
+        "claims": counted["claims"],
+        "challenges": counted["challenges"],
         "sources": len(run.sources),
         "domains": len({source.origin for source in run.fetched_sources}),
         "artifacts": dict(sorted(Counter(artifact.role for artifact in run.artifacts.values()).items())),
@@ -56,7 +58,7 @@ def status_view(workspace: Workspace, *, updated_at: str = "") -> dict[str, Any]
         "model_calls": workspace.called,
         "tokens": _tokens(workspace),
         "cost_usd": None,
-        "coverage": {"challenged": 0, "total": 0},
+        "coverage": counted["coverage"],
         "updated_at": updated_at,
     }
 

@@ -9,6 +9,7 @@ from researchdesk.state.envelopes import seal
 from researchdesk.state.frontier import question_of
 from researchdesk.state.ids import CallId
 from researchdesk.state.investigation import Changed, Investigation
+from researchdesk.state.investigation_views import outcome
 from researchdesk.state.limits import Limits
 from researchdesk.state.notes import claim_of
 from researchdesk.state.outcomes import record_result
@@ -61,7 +62,7 @@ def decide_result(
     changed = record_result(now, a.challenge_id, result, limits=limits)
     challenge = challenge_of(changed.investigation.challenges, a.challenge_id)
     told = (
-        f"{challenge.id} is closed: {_outcome(challenge)}",
+        f"{challenge.id} is closed: {outcome(challenge)}",
         *_verifiable(changed.investigation, challenge, limits),
     )
     return decided(
@@ -81,10 +82,6 @@ def _verifiable(now: Investigation, challenge: Challenge, limits: Limits) -> tup
         return ()
     missing = lacks(claim, now.notes.sources, now.challenges, limits)
     return (f"{claim.id} still {'; it '.join(missing)}" if missing else f"{claim.id} may be VERIFIED now",)
-
-
-def _outcome(challenge: Challenge) -> str:
-    return f"{challenge.outcome}/{challenge.cause}" if challenge.cause else challenge.outcome
 
 
 def decide_challenges_view(
@@ -117,7 +114,7 @@ def _of_target(now: Investigation, target_id: str) -> tuple[Challenge, ...]:
 
 
 def _lines(challenge: Challenge) -> list[str]:
-    state = _outcome(challenge) if challenge.status == "closed" else "open"
+    state = outcome(challenge)
     lines = [
         f'{challenge.id} on {challenge.target_id} ({challenge.strategy}, {state}): "{challenge.query}"',
         f"  if false: {challenge.expected_if_false[:TEXT_SHOWN]}",

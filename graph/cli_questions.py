@@ -1,0 +1,189 @@
+"""The commands that look at an investigation and steer it: `questions` and `claims`."""
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+import typer.core
+
+from researchdesk.graph.cli_options import HomeOption, JsonOption, SessionArgument, existing_desk
+from researchdesk.graph.console import note, result_json, result_table
+
+if TYPE_CHECKING:
+    from researchdesk.tools.door import Session
+    from researchdesk.tools.steering import Steered, Steering
+
+SessionOption = Annotated[
+    str,
+    typer.Option(
+        "--session", metavar="SESSION", help="Session id. Default: the research session started last"
+    ),
+]
+QuestionArgument = Annotated[str, typer.Argument(metavar="QUESTION", help="The question's id, like q_002.")]
+LIST = "list"
+
+
+class _Questions(typer.core.TyperGroup):
+    """`questions [SESSION]` lists; a word that is a sub-command is one."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """Put `list` before what begins with no sub-command."""
+        if args[:1] not in [["--help"], ["-h"]] and (not args or args[0] not in self.commands):
+            args = [LIST, *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    cls=_Questions,
+    help="Show the questions of a run as a tree; add, prune or reprioritize them.",
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.command(LIST)
+def questions(session: SessionArgument = "", home: HomeOption = "", json: JsonOption = False) -> None:
+    """List the questions of a run with their status and attempts; the same as `questions [SESSION]`."""
+    from researchdesk.state.investigation_views import questions_view
+
+    with existing_desk(home) as desk:
+        found = questions_view(_investigating(desk.existing(session)).investigation)
+    if json:
+        result_json(found)
+        return
+    result_table(
+        ("question", "status", "priority", "searches", "waits for", "text"),
+        (_question_row(question) for question in found),
+        prose=("text",),
+    )
+
+
+def _question_row(question: dict[str, Any]) -> tuple[str, ...]:
+    searches = [a for a in question["attempts"] if a["kind"] != "fetch"]
+    failed = sum(a["cause"] == "infrastructure" for a in searches)
+    told = question["answer"] or question["assumption"]
+    return (
+        "· " * question["depth"] + question["id"],
+        question["status"],
+        str(question["priority"]),
+        f"{len(searches)} ({failed} failed)" if failed else str(len(searches)),
+        ", ".join(question["waits_for"]),
+        f"{question['text']} -> {told}" if told else question["text"],
+    )
+
+
+def claims(session: SessionArgument = "", home: HomeOption = "", json: JsonOption = False) -> None:
+    """List the claims of a run: status, sources, how many of them are independent and why, challenges."""
+    from researchdesk.state.investigation_views import claims_view
+
+    with existing_desk(home) as desk:
+        opened = _investigating(desk.existing(session))
+        assert opened.run is not None
+        found = claims_view(opened.investigation, opened.run.limits)
+    if json:
+        result_json(found)
+        return
+    result_table(
+        ("claim", "status", "sources", "independent", "challenges", "text"),
+        (_claim_row(claim) for claim in found),
+        prose=("independent", "challenges", "text"),
+    )
+
+
+def _claim_row(claim: dict[str, Any]) -> tuple[str, ...]:
+    reasons = [reason for cluster in claim["independent"] for reason in cluster["reasons"]]
+    why = f" ({'; '.join(reasons)})" if reasons else ""
+    scope = f" [only: {claim['scope']}]" if claim["scope"] else ""
+    return (
+        claim["id"],
+        claim["status"],
+        ", ".join(dict.fromkeys(link["source_id"] for link in claim["links"])) or "none",
+        f"{len(claim['independent'])}{why}",
+        ", ".join(_challenges(claim["challenges"])) or "none",
+        f"{claim['text']}{scope}",
+    )
+
+
+def _challenges(found: list[dict[str, Any]]) -> Iterator[str]:
+    for challenge in found:
+        cause = f"/{challenge['cause']}" if challenge["cause"] else ""
+        yield f"{challenge['id']} {challenge['strategy']}: {challenge['outcome'] or 'open'}{cause}"
+
+
+@app.command("add")
+def add(
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The question.")],
+    session: SessionOption = "",
+    home: HomeOption = "",
+    parent: Annotated[str, typer.Option("--parent", metavar="QUESTION", help="Its parent.")] = "q_001",
+    kind: Annotated[
+        Literal["question", "hypothesis"], typer.Option("--kind", help="What it is.")
+    ] = "question",
+    why: Annotated[str, typer.Option("--why", help="What its answer is needed for.")] = "",
+    priority: Annotated[int, typer.Option("--priority", min=0, max=100, help="What is asked first.")] = 50,
+    depends_on: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--depends-on", metavar="QUESTION", help="Wait for this one; may be given several times."
+        ),
+    ] = None,
+    blocks_parent: Annotated[
+        bool, typer.Option("--blocks-parent", help="The parent waits until it is resolved.")
+    ] = False,
+) -> None:
+    """Ask a further question."""
+    _steer(
+        session,
+        home,
+        lambda steering: steering.add(
+            text,
+            parent_id=parent,
+            kind=kind,
+            why=why,
+            priority=priority,
+            depends_on=depends_on or (),
+            blocks_parent=blocks_parent,
+        ),
+    )
+
+
+@app.command("prune")
+def prune(
+    question: QuestionArgument,
+    reason: Annotated[str, typer.Option("--reason", help="Why it is dropped.")],
+    session: SessionOption = "",
+    home: HomeOption = "",
+) -> None:
+    """Drop a question and all under it that is not begun or settled."""
+    _steer(session, home, lambda steering: steering.prune(question, reason))
+
+
+@app.command("priority")
+def priority(
+    question: QuestionArgument,
+    value: Annotated[int, typer.Argument(metavar="PRIORITY", min=0, max=100, help="0 to 100.")],
+    why: Annotated[str, typer.Option("--why", help="Why it changes.")] = "",
+    session: SessionOption = "",
+    home: HomeOption = "",
+) -> None:
+    """Change how soon a question is taken up."""
+    _steer(session, home, lambda steering: steering.set_priority(question, value, why))
+
+
+def _steer(session: str, home: str, change: "Callable[[Steering], Steered]") -> None:
+    with existing_desk(home) as desk:
+        opened = _investigating(desk.existing(session))
+        done = change(opened.steering)
+    for step in done.transitions:
+        note(f"{step.question_id}  {step.to_status}, priority {step.priority}")
+    result_table(
+        ("question", "status", "text"), [(done.question.id, done.question.status, done.question.text)]
+    )
+
+
+def _investigating(session: "Session") -> "Session":
+    from researchdesk.state.errors import NotFound
+
+    if session.workspace.investigation is None:
+        raise NotFound(f"session '{session.id}' keeps no questions and claims")
+    return session
