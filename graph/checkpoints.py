@@ -9,6 +9,10 @@ from pathlib import Path
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 
+from researchdesk.state.errors import Unavailable
+
+_NO_DAMAGE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_BUSY)
+
 
 def safe_serializer() -> JsonPlusSerializer:
     """The serializer that loads no types but LangGraph's own safe ones."""
@@ -17,20 +21,34 @@ def safe_serializer() -> JsonPlusSerializer:
 
 @contextlib.contextmanager
 def open_checkpointer(path: Path) -> Iterator[SqliteSaver]:
-    """A checkpointer on ``path``; a file that cannot be read is moved aside, since the ledger has everything."""
+    """A checkpointer on ``path``; a file that cannot be read is moved aside, since the ledger has everything.
+
+    Raises:
+        Unavailable: it cannot be written, as on a disk that is full.
+    """
     try:
-        connection, saver = _opened(path)
-    except sqlite3.Error:
+        connection, saver = _opened_or_anew(path)
+        with contextlib.closing(connection):
+            yield saver
+    except sqlite3.Error as problem:
+        raise Unavailable(
+            f"{path}: {problem}. What is recorded is safe in the ledger; make room and check that the folder can be "
+            "written, then resume"
+        ) from None
+
+
+def _opened_or_anew(path: Path) -> tuple[sqlite3.Connection, SqliteSaver]:
+    try:
+        return _opened(path)
+    except sqlite3.Error as problem:
+        if getattr(problem, "sqlite_errorcode", 0) & 0xFF in _NO_DAMAGE:
+            raise
         aside = path.with_name(f"{path.name}.unreadable-{datetime.now(UTC):%Y%m%dT%H%M%S%f}")
         with contextlib.suppress(FileNotFoundError):
             path.rename(aside)
         for suffix in ("-wal", "-shm"):
             path.with_name(path.name + suffix).unlink(missing_ok=True)
-        connection, saver = _opened(path)
-    try:
-        yield saver
-    finally:
-        connection.close()
+        return _opened(path)
 
 
 def _opened(path: Path) -> tuple[sqlite3.Connection, SqliteSaver]:

@@ -5,7 +5,7 @@ import os
 import socket
 from pathlib import Path
 
-from researchdesk.state.errors import SessionBusy
+from researchdesk.state.errors import SessionBusy, Unavailable
 from researchdesk.state.names import safe_file_name
 
 _held: set[int] = set()
@@ -27,12 +27,25 @@ def holder_name() -> str:
 
 
 def claim_name(folder: Path, session_id: str) -> bool:
-    """Claim a session id that nobody uses yet; False when somebody was first. What is claimed stays claimed."""
+    """Claim a session id that nobody uses yet; False when somebody was first. What is claimed stays claimed.
+
+    Raises:
+        Unavailable: the lock file cannot be made.
+    """
+    path = _lock_path(folder, session_id)
     try:
-        os.close(os.open(_lock_path(folder, session_id), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     except FileExistsError:
         return False
+    except OSError as problem:
+        raise _unusable(path, problem) from None
     return True
+
+
+def _unusable(path: Path, problem: OSError) -> Unavailable:
+    return Unavailable(
+        f"cannot write the lock {path}: {problem.strerror}. Check who owns the folder, then try again"
+    )
 
 
 def _lock_path(folder: Path, session_id: str) -> Path:
@@ -52,8 +65,12 @@ class SessionLock:
 
         Raises:
             SessionBusy: another driver holds it; the message says who.
+            Unavailable: the lock file cannot be made or written.
         """
-        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as problem:
+            raise _unusable(self._path, problem) from None
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from researchdesk.state import events as ev
-from researchdesk.state.errors import NotFound, Unavailable, UsageError
+from researchdesk.state.errors import LedgerCorrupt, NotFound, Unavailable, UsageError
 from researchdesk.state.ids import session_stream
 from researchdesk.state.names import clean_id
 from researchdesk.state.vocabulary import RESEARCH_LABEL, Profile
@@ -36,6 +36,7 @@ from researchdesk.tools.writing import whole_file
 
 HOME_VARIABLE = "RESEARCHDESK_HOME"
 DEFAULT_HOME = ".researchdesk"
+_MADE_BY_USE = ("reports", "index.sqlite", "checkpoints.sqlite")
 SPECS: Mapping[str, ToolSpec] = REGISTRY.research_loop
 
 
@@ -268,7 +269,7 @@ def open_desk(home: str | Path | None = None, *, clock: Callable[[], str] = utc_
     Raises:
         UsageError: the folder's path is not UTF-8.
         Unavailable: the folder cannot be made or written, or a newer version wrote it.
-        LedgerCorrupt: its ledger file is damaged.
+        LedgerCorrupt: its ledger file is damaged, or empty although the folder was used.
     """
     if isinstance(home, str) and home.startswith(("postgresql://", "postgres://")):
         raise UsageError("a PostgreSQL desk is not supported by this version; give a folder")
@@ -278,8 +279,21 @@ def open_desk(home: str | Path | None = None, *, clock: Callable[[], str] = utc_
         (folder / "locks").mkdir(parents=True, exist_ok=True)
         if not (ignore := folder / ".gitignore").exists():
             ignore.write_text("*\n")  # a desk inside a repository is nobody's change to commit
+        _check_not_emptied(folder)
     except OSError as problem:
         raise Unavailable(f"cannot make the home folder {str(folder)[:300]}: {problem.strerror}") from None
     except UnicodeEncodeError:
         raise UsageError(f"the home folder's path {str(folder)!r} is not UTF-8; choose another one") from None
     return Desk(folder, SqliteLedger(folder / "ledger.sqlite"), clock=clock)
+
+
+def _check_not_emptied(folder: Path) -> None:
+    """An empty ledger file is that of a new desk only where nothing else was ever left by one."""
+    ledger = folder / "ledger.sqlite"
+    if not ledger.exists() or ledger.stat().st_size:
+        return
+    if any((folder / "locks").glob("*.lock")) or any((folder / name).exists() for name in _MADE_BY_USE):
+        raise LedgerCorrupt(
+            f"{ledger} is empty, yet this home folder has been used: its sessions are lost. Restore the file from a "
+            "backup, or move the folder away and import your exports into a new one; nothing was changed"
+        )

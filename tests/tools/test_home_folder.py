@@ -1,0 +1,44 @@
+"""A home folder: made at the first opening, and never begun anew over the remains of one that was used."""
+
+from pathlib import Path
+
+import pytest
+
+from researchdesk.state.errors import LedgerCorrupt, Unavailable
+from researchdesk.stores.locks import claim_name
+from researchdesk.tools.workspace import open_desk
+
+
+@pytest.mark.parametrize("remains", ["locks/r1.lock", "reports/r1.md", "index.sqlite", "checkpoints.sqlite"])
+def test_an_emptied_ledger_in_a_used_folder_is_no_new_desk(remains: str, tmp_path: Path) -> None:
+    open_desk(tmp_path).close()
+    (tmp_path / remains).parent.mkdir(exist_ok=True)
+    (tmp_path / remains).touch()
+    open_desk(tmp_path).close()
+    (tmp_path / "ledger.sqlite").write_bytes(b"")
+    with pytest.raises(
+        LedgerCorrupt, match=r"is empty, yet .* Restore the file from a backup, or move the folder"
+    ):
+        open_desk(tmp_path)
+    assert (tmp_path / "ledger.sqlite").stat().st_size == 0
+
+
+def test_a_crash_while_the_folder_is_made_leaves_one_that_can_be_opened(tmp_path: Path) -> None:
+    (tmp_path / "locks").mkdir()
+    (tmp_path / ".gitignore").write_text("*\n")
+    (tmp_path / "ledger.sqlite").touch()
+    with open_desk(tmp_path) as desk:
+        assert desk.sessions() == []
+
+
+def test_a_lock_that_cannot_be_written_is_one_message(tmp_path: Path) -> None:
+    with open_desk(tmp_path) as desk:
+        session = desk.session("s1")
+        (tmp_path / "locks" / "s1.lock").mkdir()
+        with pytest.raises(Unavailable, match="cannot write the lock"), desk.driving(session):
+            pass
+        (tmp_path / "locks" / "s1.lock").rmdir()
+        (tmp_path / "locks").rmdir()
+        (tmp_path / "locks").touch()
+        with pytest.raises(Unavailable, match="cannot write the lock"):
+            claim_name(tmp_path / "locks", "r1")
