@@ -146,7 +146,8 @@ def _sources(run: ResearchRun, *, room: int) -> list[dict[str, Any]]:
 def _source(run: ResearchRun, source: ev.SourceRecorded, noted: set[str]) -> dict[str, Any]:
     lead = run.leads.get(source.url)
     artifact = run.artifacts[source.artifact_id]
-    places = lead.positions[:HITS_SHOWN] if lead else ()
+    # Where to read; what is noted was read.
+    places = lead.positions[:HITS_SHOWN] if lead and source.artifact_id not in noted else ()
     return {
         "source_id": source.source_id,
         "artifact_id": source.artifact_id,
@@ -155,7 +156,7 @@ def _source(run: ResearchRun, source: ev.SourceRecorded, noted: set[str]) -> dic
         "origin": _head(source.origin),
         "chars": artifact.chars,
         "noted": source.artifact_id in noted,
-        "hits": [{"start": place.start, "query": _head(place.query)} for place in places],
+        "hits": [{"start": place.start} for place in places],
         "provenance": artifact.provenance,
         "readable": source.receipt is None or source.receipt.readable,
     }

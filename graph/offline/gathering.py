@@ -19,7 +19,9 @@ LEAST_SOURCES = 10
 HITS = 50
 NAMING_HITS = 12
 """For the search that only asks how the subject is called."""
-LONGEST_QUERY = 400
+LONGEST_QUERY = 110
+"""Longer ones are asked by their content words alone; the view shows 200 characters of a query."""
+SHOWN_QUERY = 190
 ASIDES = re.compile(
     r"(?:tests?|specs?|examples?|benchmarks?|fixtures?|samples?|conftest|vendor)(?:[_.-].*)?|.*[_.-]tests?\.\w+"
 )
@@ -117,7 +119,7 @@ def subject_words(question: Question) -> list[str]:
 
 def folded(query: str) -> str:
     """A query as the record of searches compares it."""
-    return " ".join(query.casefold().split())
+    return " ".join(query.casefold().split())[:SHOWN_QUERY]
 
 
 def locating_searches(view: View, question: Question) -> list[Call]:
@@ -135,14 +137,14 @@ def plain_queries(objective: str, question: Question) -> list[str]:
     """The objective, and each of its questions where it holds several; long ones by their words alone."""
     parts = [part.strip() for part in QUESTION_END.split(objective) if len(part.split()) >= 3]
     queries = [" ".join(objective.split()), *(parts[:4] if len(parts) > 1 else [])]
-    return list(dict.fromkeys(shorten(query, question) for query in queries))
+    return list(dict.fromkeys(filter(None, (shorten(query, question) for query in queries))))
 
 
 def shorten(query: str, question: Question) -> str:
     if len(query) <= LONGEST_QUERY:
         return query
     kept = [word for word in query.split() if question.vocabulary.terms(word)]
-    return " ".join(dict.fromkeys(kept))[:LONGEST_QUERY].rsplit(" ", 1)[0]
+    return (" ".join(dict.fromkeys(kept)) or query)[:LONGEST_QUERY].rsplit(" ", 1)[0]
 
 
 def widened_query(view: View, question: Question) -> str:
@@ -195,7 +197,7 @@ def target(view: View) -> int:
 
 def next_archives(view: View, question: Question) -> list[Call]:
     """Documents to archive now: the best passages' documents, dealt over folders, without refused ones."""
-    room = target(view) - len(view.sources)
+    room = target(view) - len(view.sources) - view.sources_not_shown
     if room <= 0:
         return []
     barred = {one.locator for one in view.refused} | {source.locator for source in view.sources}

@@ -6,7 +6,14 @@ from functools import cached_property
 
 from researchdesk.graph.offline.compare import Comparison, Evidence, compare, is_echo, opposed
 from researchdesk.graph.offline.feedback import deal
-from researchdesk.graph.offline.gathering import Folders, folder_parts, is_web
+from researchdesk.graph.offline.gathering import (
+    ASIDE,
+    Folders,
+    asks_for_asides,
+    folder_parts,
+    is_aside,
+    is_web,
+)
 from researchdesk.graph.offline.passages import Sentence, clean, looks_like_code
 from researchdesk.graph.offline.question import Question
 from researchdesk.graph.offline.quotes import Quote, parse_quotes
@@ -14,9 +21,11 @@ from researchdesk.graph.offline.sentences import NORMATIVE, says_again, score
 from researchdesk.graph.offline.terms import Rarity
 from researchdesk.graph.offline.view import Source, View
 
-TAKEAWAYS, ADVICE, MEANINGS, FINDINGS = 5, 6, 3, 24
+TAKEAWAYS, ADVICE, MEANINGS, FINDINGS = 5, 4, 3, 24
 WORTH, OUTSTANDING = 0.5, 0.7
 """A quote is written into the report from this share of the best score, and whatever its words from the second."""
+OFF_SUBJECT_WORTH = 0.6
+"""The share for a quote that names the question's subject neither itself nor in its heading."""
 MEANING = re.compile(r"\b(?:(?:is|are) an? |means |refers? to |(?:is|are) defined as |(?:is|are) known as )")
 
 
@@ -54,23 +63,30 @@ class Material:
                 quote.source_id,
                 source.origin or "unknown publisher",
                 self.document_names[source.source_id],
-                scored.score,
+                scored.score * self.weight(source),
                 scored.focus,
                 scored.about,
                 work_of(source.locator),
             )
         return tuple(sorted(found.values(), key=lambda one: (-one.score, one.source_id, one.text)))
 
+    def weight(self, source: Source) -> float:
+        """What a quote of this source counts: tests and examples less than what they are about."""
+        return ASIDE if is_aside(source.locator) and not asks_for_asides(self.question) else 1.0
+
     @cached_property
     def document_names(self) -> dict[str, str]:
-        """A name for each source: its title, with the folders that tell editions apart."""
+        """A name for each source: its title, with the folders that tell editions apart; else its path."""
         folders = Folders.of(source.locator for source in self.view.sources)
         names = {}
         for source in self.view.sources:
             place = (
                 "" if is_web(source.locator) else "/".join(folder_parts(source.locator)[folders.depth :][:2])
             )
-            names[source.source_id] = f"{title_of(source)} ({place})" if place else title_of(source)
+            title = title_of(source)
+            path = source.locator.removeprefix("file:")
+            named = f"{title} (`{place}`)" if place else title
+            names[source.source_id] = named if title else "`" + path.replace("`", "'") + "`"
         return names
 
     @cached_property
@@ -109,7 +125,8 @@ class Material:
         return [
             one
             for one in self.evidence
-            if one.score >= WORTH * top and (self.is_focused(one) or one.score >= OUTSTANDING * top)
+            if one.score >= (WORTH if one.about else OFF_SUBJECT_WORTH) * top
+            and (self.is_focused(one) or one.score >= OUTSTANDING * top)
         ]
 
     def is_focused(self, one: Evidence) -> bool:
@@ -149,10 +166,29 @@ class Material:
         return [word for word in lacking if set(wanted[word]) & set(self.question.focus)]
 
     @cached_property
+    def shown(self) -> set[str]:
+        """Ids of the sources whose words or values stand in the report."""
+        quoted = {one for share in self.shares.values() for one in share}
+        ids = {one.source_id for one in quoted} | {key for one in quoted for key in self.alike.get(one, [])}
+        return ids | {told.evidence.source_id for one in self.comparisons for told in one.told}
+
+    @cached_property
     def silent(self) -> list[Source]:
-        """Sources that were read and not quoted."""
-        speaking = {one.source_id for one in self.evidence}
-        return [source for source in self.view.sources if source.source_id not in speaking]
+        """Sources that were archived and are not quoted in the report."""
+        return [source for source in self.view.sources if source.source_id not in self.shown]
+
+    @cached_property
+    def incomplete(self) -> list[str]:
+        """Focus words that no single quote holds together, where each is held by some quote."""
+        focus = set(self.question.focus)
+        vocabulary = self.question.vocabulary
+        whole = any(
+            focus <= set(vocabulary.terms(f"{clean(one.text)} {one.heading}")) for one in self.evidence
+        )
+        words = self.question.text.replace("?", " ").replace(",", " ").split()
+        return (
+            [] if whole or self.missing else [word for word in words if focus & set(vocabulary.terms(word))]
+        )
 
     @cached_property
     def cited(self) -> list[Source]:
@@ -162,7 +198,8 @@ class Material:
 
 
 def title_of(source: Source) -> str:
-    name = source.title or source.locator.rstrip("/").rsplit("/", 1)[-1] or source.source_id
+    """The title on one line, "" where there is none but the locator."""
+    name = source.own_title
     return " ".join(clean(name).replace('"', "'").replace("[", "(").replace("]", ")").split())[:90]
 
 

@@ -160,8 +160,7 @@ def quotes_of(
             )
     chosen = best(scored.values(), limit=QUOTES_A_SOURCE)
     return [
-        Quote(one.sentence.text, source.source_id, one.sentence.heading or source.title or "")
-        for one in chosen
+        Quote(one.sentence.text, source.source_id, one.sentence.heading or source.own_title) for one in chosen
     ]
 
 

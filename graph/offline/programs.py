@@ -20,6 +20,8 @@ CODE_LINE = re.compile(
     r"|with \S+\(|@\w|>>>)|[=({\[,:;\\]\s*$|\w\(|^\W|[{}=\[\]]|\w\.\w+\(|^\s*[\"'].*[\"'],?\s*$|\"\s*:|\":"
 )
 LEAST_WORDS = 5
+ARGUMENT = re.compile(r"^\s*[\w, *]+: \S")
+"""A line of documentation that begins the description of an argument."""
 
 
 def is_program(locator: str) -> bool:
@@ -44,7 +46,7 @@ def spoken_blocks(text: str) -> Iterator[tuple[int, int, str]]:
         line = text[start:end]
         mark = COMMENT.match(line)
         prose = reads_as_prose(line[mark.end() :] if mark else line)
-        if mark or not prose:
+        if mark or not prose or ARGUMENT.match(line):
             if block is not None and comments < 2:
                 yield (*block, heading)
             block = None
@@ -54,7 +56,7 @@ def spoken_blocks(text: str) -> Iterator[tuple[int, int, str]]:
         if prose:
             first = start + (mark.end() if mark else MARKS.match(line).end())  # type: ignore[union-attr]
             last = start + len(line.rstrip().removesuffix('"""').removesuffix("'''").rstrip())
-            block = (block[0] if block and not mark else first, last)
+            block = (block[0] if block else first, last)
 
 
 def reads_as_prose(line: str) -> bool:

@@ -115,7 +115,7 @@ class Question:
     aliases: tuple[frozenset[str], ...] = ()
 
     def names_subject(self, held: Collection[str]) -> bool:
-        """True where the terms name what the question is about, by its own name or by another."""
+        """True where the terms name half of what the question is about, or another name of it."""
         by_alias = any(len(name & set(held)) * 3 >= len(name) * 2 for name in self.aliases)
         return by_alias or 2 * sum(term in held for term in self.subject) >= len(self.subject)
 

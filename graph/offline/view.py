@@ -71,6 +71,11 @@ class Source(Part):
     hits: tuple[Hit, ...] = ()
     provenance: str = "fetched"
 
+    @property
+    def own_title(self) -> str:
+        """Its title, "" where its locator stands in for one."""
+        return "" if self.title in {self.locator, self.locator.removeprefix("file:")} else self.title
+
 
 class Passage(Part):
     """A passage that led to a source, exactly as it stands in its text."""
@@ -132,6 +137,7 @@ class View(Part):
     found: tuple[Found, ...] = ()
     refused: tuple[Refused, ...] = ()
     sources: tuple[Source, ...] = ()
+    sources_not_shown: int = 0
     notes: tuple[Note, ...] = ()
     passages: tuple[Passage, ...] = ()
     steps: int = 0

@@ -65,8 +65,8 @@ def grouped(evidence: Sequence[Evidence], material: Material, leave_out: Sequenc
     return "\n\n".join(parts)
 
 
-def cite(sources: Iterable[Source]) -> str:
-    return "; ".join(f"{source.title or source.source_id} [{source.source_id}]" for source in sources)
+def cite(sources: Iterable[Source], material: Material) -> str:
+    return "; ".join(f"{material.document_names[one.source_id]} [{one.source_id}]" for one in sources)
 
 
 def whole_basis(material: Material) -> str:
@@ -82,7 +82,8 @@ def takeaways(material: Material, leave_out: Sequence[str]) -> str:
     if not material.evidence:
         ids = " ".join(f"[{source.source_id}]" for source in material.cited[:NAMED])
         return f"No sentence that answers the question was found in what was read {ids}."
-    compared = "\n".join(f"- {one_line(one)}" for one in material.comparisons[:3])
+    asked = [one for one in material.comparisons if one.bound in material.question.bounds]
+    compared = "\n".join(f"- {one_line(one)}" for one in asked[:3])
     chosen = bullets(material.shares["takeaways"], material, leave_out)
     lead = "The sentences that answer best, by publisher:"
     return "\n\n".join(part for part in (compared, lead if chosen else "", chosen) if part)
@@ -112,16 +113,26 @@ def background(material: Material, leave_out: Sequence[str]) -> str:
     learned = [word for word in material.question.learned_words if word.isalpha()]
     said = "The archived documents were found with the words of the question"
     said += f" and with words learned from what was found ({', '.join(learned)})." if learned else "."
-    by_origin = dict.fromkeys(source.origin for source in material.cited)
-    listed = []
-    for origin in by_origin:
-        own = [source for source in material.cited if source.origin == origin]
-        names = "; ".join(f"{material.document_names[s.source_id]} [{s.source_id}]" for s in own)
-        listed.append(f"- {origin or 'unknown publisher'}: {names}")
+    quoted_here = by_publisher([one for one in material.cited if one.source_id in material.shown], material)
+    silent = by_publisher(material.silent, material)
     meanings = bullets(material.shares["meanings"], material, leave_out)
     words = f"What the sources say that the words mean:\n\n{meanings}" if meanings else ""
-    parts = (said, "Quoted are, by publisher:\n\n" + "\n".join(listed) if listed else "", words)
+    parts = (
+        said,
+        f"Quoted in this report, by publisher:\n\n{quoted_here}" if quoted_here else "",
+        f"Read, and nothing quoted:\n\n{silent}" if silent else "",
+        words,
+    )
     return "\n\n".join(part for part in parts if part)
+
+
+def by_publisher(sources: Sequence[Source], material: Material) -> str:
+    """A line for each publisher with the names of its documents."""
+    lines = []
+    for origin in dict.fromkeys(source.origin for source in sources):
+        own = [source for source in sources if source.origin == origin]
+        lines.append(f"- {origin or 'unknown publisher'}: {cite(own, material)}")
+    return "\n".join(lines)
 
 
 def findings(material: Material, leave_out: Sequence[str]) -> str:
@@ -157,25 +168,37 @@ def sign(bound: str) -> str:
 
 
 def gaps(material: Material, leave_out: Sequence[str]) -> str:
-    lines = []
+    """What the searches and the quotes lack, by count."""
     ids = " ".join(f"[{source.source_id}]" for source in material.cited[:NAMED])
+    lines = []
     if material.missing:
-        words = ", ".join(f"`{word}`" for word in material.missing)
-        lines.append(f"- No quote holds these words of the question: {words} (read: {ids})")
-    if material.silent and material.evidence:
-        lines.append(f"- Read, and nothing quoted: {cite(material.silent[:NAMED])}")
+        lines.append(f"- No quote holds these words of the question: {coded(material.missing)} (read: {ids})")
+    if material.incomplete:
+        lines.append(f"- No single quote holds all of {coded(material.incomplete)} (read: {ids})")
+    empty = [search.query for search in material.view.searches if not search.results]
+    if empty:
+        lines.append(f"- Searches without a hit: {coded(empty)} (read: {ids})")
+    if material.silent:
+        shown = cite(material.silent[:NAMED], material)
+        more = len(material.silent) - NAMED
+        lines.append(f"- Read, and nothing quoted: {shown}{f' and {more} more' if more > 0 else ''}")
     codes = sorted({one.code for one in material.view.refused if one.code})
     if codes:
         lines.append(f"- Some documents could not be archived: {', '.join(codes)}")
     origins = {source.origin for source in material.view.sources}
     if len(origins) == 1:
         lines.append("- All sources come from one publisher, so that nothing here is confirmed independently")
+    if material.question.wants_number and not material.comparisons:
+        lines.append(f"- No two documents tell a value that could be compared (read: {ids})")
     if material.view.stop_reason:
         lines.append(f"- The research was stopped early: {material.view.stop_reason}")
-    lines.append(
-        "- Rules do not understand a text: a source may answer in words that the question does not lead to"
-    )
+    if not lines:
+        lines.append(f"- Each word of the question stands in a quote, and each search had hits {ids}")
     return "**What was not found**\n\n" + "\n".join(lines)
+
+
+def coded(words: Iterable[str]) -> str:
+    return ", ".join(f"`{word.replace('`', ' ')}`" for word in words)
 
 
 def advice(material: Material, leave_out: Sequence[str]) -> str:
@@ -211,12 +234,23 @@ def sorted_by_stance(material: Material, leave_out: Sequence[str]) -> str:
     return "\n\n".join(parts)
 
 
+COMMANDS = ("researchdesk verify", "researchdesk export SESSION --out run.zip", "researchdesk verify run.zip")
+"""What checks a report again, by program."""
+
+
 def checks(material: Material, leave_out: Sequence[str]) -> str:
+    commands = "\n".join(f"- `{command}`" for command in COMMANDS)
     lines = [
-        f"- {material.document_names[s.source_id]}: compare its quotes with the archived text [{s.source_id}]"
-        for s in material.cited[:8]
+        f"- {material.document_names[source.source_id]}: compare its quotes with the archived text [{source.source_id}]"
+        for source in material.cited
+        if source.source_id in material.shown
     ]
-    return "Each quotation stands exactly in its archived source; to check it again:\n\n" + "\n".join(lines)
+    byhand = "\n".join(lines[:8])
+    parts = (
+        f"By program:\n\n{commands}",
+        f"By hand; each quotation stands exactly in its archived source:\n\n{byhand}",
+    )
+    return "\n\n".join(parts[: 2 if lines else 1])
 
 
 Writer = Callable[[Material, Sequence[str]], str]
@@ -237,14 +271,15 @@ SECTIONS: dict[str, tuple[Writer, ...]] = {
 def handoff_lists(material: Material) -> tuple[list[str], list[str], list[str]]:
     """Decisions, follow-up questions and checks, as the structured handoff carries them."""
     named = [
-        f"{material.document_names[source.source_id]} [{source.source_id}]" for source in material.cited[:8]
+        f"{material.document_names[source.source_id].replace('`', '')} [{source.source_id}]"
+        for source in material.cited[:8]
     ]
     decisions = [f"{quoted(one.text[:700])} [{one.source_id}]" for one in material.shares["advice"]]
     questions = [
         f"Which value applies? {one_line(one)}" for one in material.comparisons if one.kind != "agreement"
     ]
     questions += [f"What do sources say about {word}?" for word in material.missing]
-    repeated = [f"Compare the quotes of {name} with its archived text" for name in named]
+    repeated = [*COMMANDS, *(f"Compare the quotes of {name} with its archived text" for name in named)]
     return (
         decisions or [f"Decide after reading {name} in context" for name in named[:1]],
         questions
