@@ -116,8 +116,10 @@ def purge(
 ) -> None:
     """Remove archived bodies and written texts for good; their hashes stay as a tombstone.
 
-    The rendered report in the home folder goes too. What events themselves hold stays, since they never change:
-    names, summaries, found snippets and short quotations.
+    The rendered report in the home folder goes too. Events never change, so what they hold themselves stays: names,
+    summaries, found snippets and short quotations. With --artifact, only that text goes: notes, sections and reports
+    that were made from it have to be named too; without it, all of the session's texts go. Your own files, exports
+    and the index of your folder (index.sqlite, which may be deleted at any time) are not touched.
     """
     from researchdesk.state.errors import UsageError
 

@@ -392,6 +392,17 @@ def test_a_file_of_a_bundle_that_is_larger_than_it_has_to_be_is_not_unpacked(
     assert peak < 2**25
 
 
+def test_the_help_of_purge_says_what_stays() -> None:
+    said = " ".join(call("purge", "--help").stdout.split())
+    for words in (
+        "Events never change",
+        "found snippets and short quotations",
+        "have to be named too",
+        "index.sqlite",
+    ):
+        assert words in said
+
+
 def test_a_purge_removes_bodies_and_leaves_a_tombstone(desk: Desk, tmp_path: Path) -> None:
     file, home = tmp_path / "r1.zip", tmp_path / "home"
     call("export", "r1", "--home", desk.home, "--out", file)
