@@ -18,11 +18,12 @@ from researchdesk.graph.checkpoints import open_checkpointer
 from researchdesk.graph.driver import DRIVER_KEY, Driver, StreamEvent
 from researchdesk.graph.invocation import blocking_on_errors, make_driver
 from researchdesk.graph.models import model_name, resolve_model
-from researchdesk.graph.nodes import begin_run
+from researchdesk.graph.nodes import begin_run, checked_objective
 from researchdesk.graph.options import RunOptions
 from researchdesk.graph.research import ResearchGraph, create_research_graph
 from researchdesk.state import events as ev
 from researchdesk.state.errors import UsageError
+from researchdesk.state.ids import session_stream
 from researchdesk.state.vocabulary import ScopeLevel
 from researchdesk.stores.locks import claim_name
 from researchdesk.tools.door import Session
@@ -89,6 +90,8 @@ def run_research(
     )
     chosen = resolve_model(model)
     found = sources or desk.corpus_sources(options.corpus, origin_by=origin_by, progress=on_index)
+    if not session_id or desk.ledger.head(session_stream(session_id)).count == 0:
+        checked_objective(objective)
     session = desk.session(session_id or new_session_id(desk), sources=found)
     return _drive(desk, session, chosen, options, objective=objective, on_event=on_event, control=control)
 

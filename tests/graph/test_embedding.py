@@ -101,3 +101,10 @@ def test_a_completed_thread_answers_again_without_a_new_event(desk: rd.Desk, gra
     assert ledger_of(desk, "twice") == events
     with pytest.raises(rd.UsageError, match="already"):
         graph.invoke({"objective": "Something else?"}, thread("twice"))
+
+
+def test_a_question_that_cannot_be_taken_opens_no_session(desk: rd.Desk) -> None:
+    for objective in ("", "  ", "x" * 5_000):
+        with pytest.raises(rd.UsageError, match="objective"):
+            rd.run_research(desk, objective)
+    assert desk.sessions() == []
