@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
+from researchdesk.tools.registry import REGISTRY
 from researchdesk.tools.schema_lint import lint_schema
 from researchdesk.tools.spec import ToolSpec
-from researchdesk.tools.workspace import SPECS
 
+SPECS = REGISTRY.investigative_loop
 EVERY_TOOL = pytest.mark.parametrize("spec", list(SPECS.values()), ids=list(SPECS))
 
 

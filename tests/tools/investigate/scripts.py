@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from researchdesk.state.envelopes import open_envelope
 from researchdesk.state.vocabulary import INVESTIGATION_LABEL, RESEARCH_LABEL
 from researchdesk.tools.sources.gathering import Sources
 from researchdesk.tools.sources.ports import FetchRefused, Hit, SearchFailed
@@ -24,6 +25,7 @@ TEXTS = {
     BLOG: "We changed our mind about passwords: length matters more than complexity, our new guideline says.",
 }
 TEXTS[MIRROR] = f"{TEXTS[NIST]} Copied."
+NEWER = "newer guideline with no minimum"
 QUERY, NEGATION, COUNTER = (
     "password minimum length",
     "no password minimum length needed",
@@ -53,6 +55,7 @@ def world() -> ScriptedSource:
         searches={
             QUERY: hits(NIST, OWASP),
             NEGATION: hits(BLOG),
+            NEWER: hits(BLOG),
             COUNTER: InTurn(
                 (SearchFailed("search_rate_limited", "Too many requests.", transient=False), hits(BLOG))
             ),
@@ -138,3 +141,10 @@ def verified(caller: Caller) -> str:
     survive(caller, claim)
     caller.ok("notes_update", id=claim, change=change(status="VERIFIED"))
     return claim
+
+
+def body(sealed: str) -> str:
+    """What an envelope holds."""
+    opened = open_envelope(sealed)
+    assert opened is not None
+    return opened.body
