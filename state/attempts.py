@@ -33,6 +33,7 @@ def log_fetch(
 ) -> Investigation:
     """The investigation in which a fetch is an attempt; ``source_id`` is what it archived, "" for nothing."""
     frontier = investigation.frontier
+    cause: Cause | None = "infrastructure" if failed else None if source_id else "evidence"
     moved = attempt(
         frontier,
         frontier.working_id,
@@ -40,7 +41,7 @@ def log_fetch(
         query=locator,
         outcome=f"{source_id}: {outcome}" if source_id else outcome,
         results=1 if source_id else 0,
-        cause="infrastructure" if failed else None,
+        cause=cause,
     )
     return replace(investigation, frontier=moved.frontier)
 

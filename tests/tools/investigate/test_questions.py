@@ -238,6 +238,8 @@ def test_a_failed_fetch_is_an_attempt_and_its_call_an_error(caller: Caller) -> N
         0,
     )
     assert caller.session.workspace.refused_locators.get(SLOW) == "fetch_timeout"
+    assert caller("archive_source", locator="https://nowhere.org/").status == "error"
+    assert caller.session.frontier.tried("q_001")[-1].cause == "evidence"
 
 
 def test_a_query_answered_from_the_record_is_an_attempt_of_another_question_too(caller: Caller) -> None:
