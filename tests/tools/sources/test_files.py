@@ -253,7 +253,7 @@ def test_a_root_inside_another_keeps_its_documents(tmp_path: Path) -> None:
 
 def test_a_path_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:
     for wrong in ("nowhere", "a\0b", "x" * 5_000):
-        with pytest.raises(UsageError, match="no such folder or file|is not UTF-8"):
+        with pytest.raises(UsageError, match=r"no such folder or file|is not UTF-8"):
             open_roots([tmp_path / wrong])
     with pytest.raises(UsageError, match="names no path"):
         open_roots([])
