@@ -247,7 +247,9 @@ def section_calls(view: View, material: Material, sources: list[str]) -> list[Ca
         if last is not None:
             named = [one.text for one in material.evidence if one.text[:60] in " ".join(last.text.split())]
             leave_out = named or [one.text for one in material.evidence]
-        body = section_text(section.key, material, leave_out=leave_out)
+        body = section_text(
+            section.key, material, keys=[one.key for one in view.sections], leave_out=leave_out
+        )
         if last is not None and body == last.arguments.get("content"):
             continue
         name = section.title or section.key

@@ -28,14 +28,17 @@ NAMED = 6
 """How many sources are named where a list of all would tell a reader nothing."""
 
 
-def section_text(key: str, material: Material, *, leave_out: Sequence[str] = ()) -> str:
+def section_text(
+    key: str, material: Material, *, keys: Sequence[str] = (), leave_out: Sequence[str] = ()
+) -> str:
     """The Markdown of one section, without its heading.
 
     Args:
-        key: a section key of a template; an unknown one gets the findings.
+        key: a section key of the run's template.
+        keys: all its section keys in order; those of a user's own template share what there is to say.
         leave_out: quotes that were refused and are not to be used again.
     """
-    parts = SECTIONS.get(key, (findings,))
+    parts = SECTIONS.get(key) or _shared(key, [own for own in keys if own not in SECTIONS] or [key])
     body = "\n\n".join(text for part in parts if (text := part(material, leave_out)))
     return body if "[s_" in body else f"{body}\n\n{whole_basis(material)}".strip()
 
@@ -266,6 +269,30 @@ SECTIONS: dict[str, tuple[Writer, ...]] = {
     "implementation_recommendations": (next_steps,),
     "verification": (checks,),
 }
+
+
+def _shared(key: str, unknown: Sequence[str]) -> tuple[Writer, ...]:
+    """What a section of unknown meaning says: the first one answers, the last one closes, those between report."""
+    told = (SECTIONS["key_takeaways"], SECTIONS["background"], SECTIONS["findings"], SECTIONS["verification"])
+    place, last = unknown.index(key), len(unknown) - 1
+    closing = (*SECTIONS["disagreements_and_gaps"], *SECTIONS["recommendations"])
+    if last == 0:
+        return (*told[0], *told[2], *closing)
+    if place == 0:
+        return told[0]
+    if place == last:
+        return closing if last > 1 else (*told[2], *closing)
+    between = (told[2], told[1], told[3])
+    return between[place - 1] if place <= len(between) else (_nothing_more(key),)
+
+
+def _nothing_more(key: str) -> Writer:
+    name = key.replace("_", " ")
+
+    def write(material: Material, leave_out: Sequence[str]) -> str:
+        return f"For {name}: {whole_basis(material)}"
+
+    return write
 
 
 def handoff_lists(material: Material) -> tuple[list[str], list[str], list[str]]:
