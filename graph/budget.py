@@ -13,6 +13,8 @@ LOOP_WINDOW = 24
 OUTPUT_TOKENS = 4_000
 TURNS_AHEAD = 4
 """Turns that a token budget is to last for, so that a small one makes small prompts and not one big one."""
+SMALLEST_PROMPT = 7_000
+"""A prompt with less room shows too little of what was read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +62,8 @@ class Budget:
         gathers = run.stage == "knowledge_base"
         share = 1 - run.limits.writing_reserve if gathers else 1
         left = int(self.tokens * share) - workspace.tokens
-        return min(run.limits.prompt_cap, left // (TURNS_AHEAD if gathers else 2))
+        ahead = left // (TURNS_AHEAD if gathers else 2)
+        return min(run.limits.prompt_cap, max(SMALLEST_PROMPT, ahead))
 
     def stop(self, workspace: Workspace, *, next_tokens: int) -> Stop | None:
         """Why the next request must not be made in this stage, or None when it may.

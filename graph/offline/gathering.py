@@ -67,7 +67,7 @@ def next_searches(view: View, question: Question) -> list[Call]:
     """Searches that are still worth a call: the plain question first, then with words that it led to."""
     plain = plain_queries(view.objective, question)
     if was_blocked(view):
-        return [search(query, limit=HITS) for query in plain]
+        return [search(turned(question, len(view.searches)), limit=HITS)]
     failed = {folded(str(result.arguments.get("query", ""))) for result in view.failed("search_sources")}
     asked = {folded(one.query) for one in view.searches} | failed
     if failed and not view.searches:
@@ -91,6 +91,13 @@ def was_blocked(view: View) -> bool:
         one.tool == "deep_research_checkpoint" and one.arguments.get("status") == "blocked" and not one.failed
         for one in view.last
     )
+
+
+def turned(question: Question, times: int) -> str:
+    """The question's words in another order: a query that was made before is answered from the record."""
+    asked = [word for word in dict.fromkeys(words(question.text)) if question.vocabulary.term(word)]
+    at = times % max(len(asked), 1)
+    return shorten(" ".join([*asked[at:], *asked[:at]]), question)
 
 
 def second_queries(view: View, question: Question) -> list[str]:
@@ -164,7 +171,7 @@ def ranked(view: View, question: Question) -> list[Found]:
     wants_asides = asks_for_asides(question)
 
     def value(place: int, hit: Found) -> float:
-        held = set(question.vocabulary.terms(f"{hit.title} {hit.snippet}"))
+        held = set(question.vocabulary.terms(f"{hit.title} {spoken(hit)}"))
         cover = sum(weight for term, weight in weights.items() if term in held) / total
         aside = is_aside(hit.locator) and not wants_asides
         return (cover + 10 / (10 + place)) * (ASIDE if aside else 1.0)

@@ -15,6 +15,7 @@ from researchdesk.graph.offline.gathering import (
     is_web,
 )
 from researchdesk.graph.offline.passages import Sentence, clean, looks_like_code
+from researchdesk.graph.offline.programs import is_program
 from researchdesk.graph.offline.question import Question
 from researchdesk.graph.offline.quotes import Quote, parse_quotes
 from researchdesk.graph.offline.sentences import NORMATIVE, says_again, score
@@ -24,8 +25,14 @@ from researchdesk.graph.offline.view import Source, View
 TAKEAWAYS, ADVICE, MEANINGS, FINDINGS = 5, 4, 3, 24
 WORTH, OUTSTANDING = 0.5, 0.7
 """A quote is written into the report from this share of the best score, and whatever its words from the second."""
+DESCRIBING_WORTH = 0.4
+"""The first share where the question asks for no rule: answers are worded in more ways then."""
 OFF_SUBJECT_WORTH = 0.6
 """The share for a quote that names the question's subject neither itself nor in its heading."""
+TELLING = 0.6
+"""The share of the best score from which a quote may open the report."""
+PROGRAM = 0.8
+"""What a comment in a program counts beside a text that is written for readers."""
 MEANING = re.compile(r"\b(?:(?:is|are) an? |means |refers? to |(?:is|are) defined as |(?:is|are) known as )")
 
 
@@ -71,8 +78,10 @@ class Material:
         return tuple(sorted(found.values(), key=lambda one: (-one.score, one.source_id, one.text)))
 
     def weight(self, source: Source) -> float:
-        """What a quote of this source counts: tests and examples less than what they are about."""
-        return ASIDE if is_aside(source.locator) and not asks_for_asides(self.question) else 1.0
+        """What a quote of this source counts: a program less than a text, tests and examples less than both."""
+        if is_aside(source.locator) and not asks_for_asides(self.question):
+            return ASIDE
+        return PROGRAM if is_program(source.locator) else 1.0
 
     @cached_property
     def document_names(self) -> dict[str, str]:
@@ -122,10 +131,11 @@ class Material:
     def worthy(self) -> list[Evidence]:
         """Evidence that keeps up with the best of it, in its score and in what it is about."""
         top = max((one.score for one in self.evidence), default=0.0)
+        worth = WORTH if self.question.wants_rule else DESCRIBING_WORTH
         return [
             one
             for one in self.evidence
-            if one.score >= (WORTH if one.about else OFF_SUBJECT_WORTH) * top
+            if one.score >= (worth if one.about else OFF_SUBJECT_WORTH) * top
             and (self.is_focused(one) or one.score >= OUTSTANDING * top)
         ]
 
@@ -149,8 +159,9 @@ class Material:
         """What may open the report: sentences that tell compared values, then the best one of each source."""
         asked = self.comparisons[:1]
         compared = [told.evidence for one in asked for told in one.told if told.evidence in left]
-        best = firsts([one for one in left if self.is_focused(one)] or left)
-        return list(dict.fromkeys([*compared, *best]))
+        top = max((one.score for one in left), default=0.0)
+        good = [one for one in left if self.is_focused(one) and one.score >= TELLING * top] or left
+        return list(dict.fromkeys([*compared, *firsts(good), *good]))
 
     @cached_property
     def missing(self) -> list[str]:

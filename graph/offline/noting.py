@@ -9,7 +9,7 @@ from researchdesk.graph.offline.passages import Sentence, sentences
 from researchdesk.graph.offline.programs import code_sentences, is_program
 from researchdesk.graph.offline.question import Question
 from researchdesk.graph.offline.quotes import Quote, can_be_quoted, quoted, render_quote
-from researchdesk.graph.offline.sentences import best, is_command, moved, score
+from researchdesk.graph.offline.sentences import DESCRIBING, ENOUGH, best, is_command, moved, score
 from researchdesk.graph.offline.terms import Rarity
 from researchdesk.graph.offline.view import Hit, Result, Source, View
 
@@ -43,6 +43,9 @@ def next_reads(view: View, *, waiting: Sequence[Source], turns: int | None = Non
         turns: answers that are left for gathering; with few of them only the best places are read.
     """
     room = READS_A_TURN.get(view.scope_level, 6)
+    pages = [result for result in view.last if result.tool == READ and not result.failed]
+    if any(len(result.page or "") < WINDOW // 2 and "shown_chars" in result.text for result in pages):
+        room = max(1, len(pages) // 2)  # the prompt has no room for so many
     most = WINDOWS_A_SOURCE
     if turns is not None and waiting:
         most = max(1, min(most, turns * room // len(waiting)))
@@ -108,11 +111,16 @@ def quotes_by_source(view: View, question: Question, pages: Sequence[Page]) -> d
 
 
 def pages_of(view: View) -> list[Page]:
-    by_artifact = {source.artifact_id: source for source in view.sources if not source.noted}
+    """What the last turn read of sources that have no note; a source that the view had no room for is named by
+    its page."""
+    shown = {source.artifact_id: source for source in view.sources}
     pages = []
     for result in view.last:
-        source = by_artifact.get(str(result.arguments.get("artifact_id", "")))
-        if result.tool == READ and not result.failed and source is not None and result.page:
+        if result.tool != READ or result.failed or not result.page:
+            continue
+        key = str(result.arguments.get("artifact_id", ""))
+        source = shown.get(key) or result.source
+        if source is not None and not source.noted:
             pages.append(Page(source, int(result.arguments.get("offset_chars", 0)), result.page))
     return pages
 
@@ -158,7 +166,8 @@ def quotes_of(
             scored[(one.start, one.end)] = score(
                 one, question, rarity=rarity, near=nearness(one, source.hits)
             )
-    chosen = best(scored.values(), limit=QUOTES_A_SOURCE)
+    enough = ENOUGH if question.wants_rule else DESCRIBING
+    chosen = best(scored.values(), limit=QUOTES_A_SOURCE, enough=enough)
     return [
         Quote(one.sentence.text, source.source_id, one.sentence.heading or source.own_title) for one in chosen
     ]

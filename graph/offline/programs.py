@@ -20,6 +20,7 @@ CODE_LINE = re.compile(
     r"|with \S+\(|@\w|>>>)|[=({\[,:;\\]\s*$|\w\(|^\W|[{}=\[\]]|\w\.\w+\(|^\s*[\"'].*[\"'],?\s*$|\"\s*:|\":"
 )
 LEAST_WORDS = 5
+NOTHING = 1_000
 ARGUMENT = re.compile(r"^\s*[\w, *]+: \S")
 """A line of documentation that begins the description of an argument."""
 
@@ -41,12 +42,18 @@ def code_sentences(text: str) -> list[Sentence]:
 
 def spoken_blocks(text: str) -> Iterator[tuple[int, int, str]]:
     """``(start, end, name)`` of runs of lines that read as prose; a comment of several lines is left out."""
-    heading, block, comments = "", None, 0
+    heading, block, comments, described = "", None, 0, NOTHING
     for start, end in [*lines(text), (len(text), len(text))]:
         line = text[start:end]
         mark = COMMENT.match(line)
         prose = reads_as_prose(line[mark.end() :] if mark else line)
-        if mark or not prose or ARGUMENT.match(line):
+        if prose and ARGUMENT.match(line):
+            prose, described = False, indent(line)
+        elif not line.strip() or indent(line) <= described:
+            described = NOTHING
+        # A description of an argument goes on where it is indented further.
+        prose = prose and described == NOTHING
+        if mark or comments or not prose:
             if block is not None and comments < 2:
                 yield (*block, heading)
             block = None
@@ -59,10 +66,17 @@ def spoken_blocks(text: str) -> Iterator[tuple[int, int, str]]:
             block = (block[0] if block else first, last)
 
 
+def indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
 def reads_as_prose(line: str) -> bool:
     """True for a line of words: code has marks that prose has not."""
     bare = MARKS.sub("", line, count=1).rstrip().removesuffix('"""').removesuffix("'''")
-    spans = re.sub(r"`[^`]*`|\([^()]*\)", "x", bare)
+    bare = re.sub(r"`[^`]*`", "x", bare)
+    spans = re.sub(r"\([^()]*\)", "x", bare)
+    if re.search(r"\w\((?!s\))", bare):
+        return False
     return (
         bool(re.match(r"[^\W_]", bare.lstrip("`\"'(“*- ")))
         and not CODE_LINE.search(spans)

@@ -39,7 +39,7 @@ FRAMES: tuple[tuple[str, str], ...] = (
         "difference differ compare versus better",
         "unlike|whereas|instead|in contrast|while|rather than|compared|differ",
     ),
-    ("how configure set install enable step", "set |use |run |add |configur|enable|install|call "),
+    ("how configure set install enable step", "set |use |add |configur|enable|install|call "),
     (
         "risk danger attack threat weakness problem",
         "risk|attack|threat|vulnerab|weak|danger|expose|compromis",
@@ -60,6 +60,10 @@ BOUNDED = re.compile(
     r"\b(?:minimum|maximum|at least|at most|how (?:many|much|often|long|large|big|fast))\b", re.IGNORECASE
 )
 BRACKETS = re.compile(r"\([^()]*\)")
+DESCRIBED = re.compile(
+    r"\s*(?:how|why|where|when|who)\b(?:(?!\b(?:should|must|may|shall|ought|required)\b).)*$",
+    re.IGNORECASE | re.DOTALL,
+)
 META = """agree disagree consensus current guideline guidance advice source publisher document according question answer
     compare difference opinion say practice sure project repository codebase program"""
 QUANTITIES: tuple[tuple[str, str], ...] = (
@@ -126,6 +130,11 @@ class Question:
     @property
     def wants_number(self) -> bool:
         return bool(self.units)
+
+    @property
+    def wants_rule(self) -> bool:
+        """True where the answer says what is to be done or not; how something works is told without "must"."""
+        return self.is_polar or self.wants_number or not DESCRIBED.match(self.text)
 
     @property
     def asked_units(self) -> tuple[str, ...]:

@@ -31,6 +31,8 @@ COMMAND = re.compile(
 """A line of code that shows how something is typed, and says nothing."""
 ENOUGH = 0.42
 """Below this score a sentence is not worth a quote."""
+DESCRIBING = 0.3
+"""The same where the question asks for no rule: its answers have no words that bind."""
 OFF_SUBJECT = 0.7
 """What a sentence is worth that names the question's subject neither itself nor in its heading."""
 NAMED_UNIT = 0.6
@@ -68,7 +70,9 @@ def score(sentence: Sentence, question: Question, *, rarity: Rarity, near: float
     cover = share(question, question.terms, framed, rarity)
     learned = min(1.0, 3 * share(question, question.learned, own, rarity)) if question.learned else 0.0
     heading = share(question, question.terms, above - framed, rarity)
-    cue = bool(NORMATIVE.search(text)) + (question.is_polar and bool(AGAINST.search(text)))
+    cue = bool(question.wants_rule and NORMATIVE.search(text)) + (
+        question.is_polar and bool(AGAINST.search(text))
+    )
     total = (
         WEIGHTS["cover"] * cover
         + WEIGHTS["learned"] * learned * (1 - cover)

@@ -120,6 +120,20 @@ class Result(Part):
         opened = open_envelope(self.text.strip())
         return opened.body if opened else None
 
+    @property
+    def source(self) -> Source | None:
+        """The source that a read was of, as far as the page's own line tells."""
+        opened = open_envelope(self.text.strip())
+        told = opened.attributes if opened else {}
+        if not told.get("source_id") or not told.get("artifact_id"):
+            return None
+        chars = told.get("total_chars", "")
+        return Source(
+            source_id=str(told["source_id"]),
+            artifact_id=str(told["artifact_id"]),
+            chars=int(chars) if str(chars).isdigit() else 0,
+        )
+
 
 class View(Part):
     """One turn's view. Texts in it come from sources: they are data to quote, never instructions."""
