@@ -133,26 +133,24 @@ def warm(connection: Connection) -> None:
     connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchall()
 
 
-def appended(session: Session, like: list[ev.Event]) -> Callable[[], object]:
-    """Appends events like those of a call, by themselves: checks, fold, chain, rows and commit."""
+def appended(session: Session, like: list[ev.Event], *, times: int) -> Callable[[], object]:
+    """Appends events like those of a call, made before: checks, fold, chain, rows and commit, nothing else."""
     *own, record = like
     assert isinstance(record, ev.CallRecorded)
     bodies = {key: session.records.ledger.body(key) or b"" for event in like for key in named_bodies(event)}
-    count = iter(range(1_000_000))
-
-    def work() -> object:
-        n = next(count)
-        run = session.run
-        assert run is not None
+    run = session.run
+    assert run is not None
+    made = []
+    for n in range(1, times + 1):
         events: list[ev.Event] = []
         for event in own:
             if isinstance(event, ev.StepRecorded):
-                events.append(replace(event, step=run.step_count + 1))
+                events.append(replace(event, step=run.step_count + n))
             elif isinstance(event, ev.ArtifactRecorded):
                 events.append(replace(event, artifact_id=f"a_{n:016x}"))
-        return session.record([*events, replace(record, tool_call_id=f"append{n}")], bodies=bodies)
-
-    return work
+        made.append([*events, replace(record, tool_call_id=f"append{n}")])
+    following = iter(made)
+    return lambda: session.record(next(following), bodies=bodies)
 
 
 # -- the bare side --------------------------------------------------------------------------------------------
@@ -249,7 +247,7 @@ def against_bare(folder: Path, tool: str, *, calls: int) -> tuple[list[str], lis
             Side(name="call", work=lambda: call(tool, CALLS[tool])),
             Side(name="its statements, bare", work=replayed(bare, statements)),
             Side(name="bare commit of the event", work=bare_commits(single, _event_values(event))),
-            Side(name="its append alone", work=appended(other, like)),
+            Side(name="its append alone", work=appended(other, like, times=calls + WARM_UP)),
             Side(name="exact retry", work=lambda: session.call(tool, CALLS[tool], **retried)),
         ]
         interleaved(sides, times=WARM_UP)

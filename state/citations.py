@@ -7,6 +7,7 @@ later. What stands in quotation marks, or in a block quote, is a quotation of th
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from researchdesk.state.prose import Sentence, sentences
 
@@ -21,6 +22,7 @@ _QUOTED = re.compile(
     r"|＂([^＂]+)＂|<q>(.+?)</q>|\"([^\"]+)\"",
     re.IGNORECASE,
 )
+_QUOTING = re.compile(rf"{_MARK.pattern}|['‘’]|^\s*>", re.IGNORECASE | re.MULTILINE)
 _SINGLE = re.compile(r"(?<!\w)[‘'](?=\S)((?:[^‘’']|(?<=\w)[’'](?=\w)){12,}?)(?<=\S)[’'](?!\w)")
 _OPEN = re.compile(r"(?<!\d)\"")  # a digit before it makes inches of it
 _ATTRIBUTION = re.compile(r"\s[—–-]{1,2}\s[^.!?]{0,120}$")
@@ -49,8 +51,11 @@ def _ids(group: str) -> list[str]:
     return re.findall(_ID, group)
 
 
+@lru_cache(maxsize=4)  # a body is looked at when it is planned for, decided on and anchored
 def quotations(body: str) -> tuple[Quotation, ...]:
     """The quotations of a body whose sentence cites something."""
+    if _QUOTING.search(body) is None:
+        return ()
     return tuple(found for sentence in sentences(body) for found in _quotations_of(sentence))
 
 
