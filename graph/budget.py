@@ -79,12 +79,17 @@ class Budget:
         share = 1 - run.limits.writing_reserve if run.stage == "knowledge_base" else 1
         steps = max(1, int(self.steps(run) * share))
         if workspace.called >= steps:
-            return Stop(reason="step_cap", detail=f"{workspace.called} requests of {steps} were made")
+            kept = self.steps(run) - steps
+            reserve = f", {kept} more are kept for writing" if kept else ""
+            return Stop(
+                reason="step_cap", detail=f"{workspace.called} of {steps} requests were made{reserve}"
+            )
         if self.tokens and workspace.tokens + next_tokens > self.tokens * share:
             return Stop(
                 reason="budget_tokens",
                 detail=f"{workspace.tokens:,} of {int(self.tokens * share):,} tokens are spent, "
-                f"the next request needs about {next_tokens:,}",
+                f"the next request needs about {next_tokens:,}"
+                + (f", {self.tokens - int(self.tokens * share):,} are kept for writing" if share < 1 else ""),
             )
         elapsed = time.monotonic() - self.started
         if self.wall_seconds and elapsed > self.wall_seconds * share:

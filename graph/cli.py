@@ -61,7 +61,7 @@ app.add_typer(cli_questions.app, name="questions")
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        print(importlib.metadata.version("researchdesk"))
+        print(importlib.metadata.version("researchdesk"), flush=True)  # a stdout that takes no more shows now
         raise typer.Exit
 
 

@@ -95,6 +95,8 @@ def _research(desk: Desk, session_id: str, options: RunOptions, objective: str, 
         sources = desk.corpus_sources(options.corpus, origin_by=options.origin_by, progress=index.update)
         # What a person can get wrong is told by now; from here on there is a run that can be resumed.
         begin_research(desk, session_id, options, objective=objective, model=model)
+    else:
+        note("this run is completed and takes nothing more; another `researchdesk run` can look further")
     out.text(session_id)
     report = _refreshed(sources, index)
     _announce(desk, session_id, options, report)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from researchdesk.graph.words import outcome, outcome_text
+from researchdesk.graph.words import file_name, outcome, outcome_text
 from researchdesk.state import events as ev
 from researchdesk.state.citations import CITATION, cited_ids, mark_unsourced
 from researchdesk.state.errors import NotFound
@@ -249,11 +249,6 @@ def _reference(
         supplied=receipt is None,
         purged=source.artifact_id in workspace.purged_artifacts,
     )
-
-
-def file_name(locator: str) -> str:
-    """The last part of a locator: what a document without a title is called."""
-    return locator.partition("?")[0].rstrip("/:").rpartition("/")[2].removeprefix("file:")
 
 
 def _quotes(run: ResearchRun, read: Read) -> Iterable[Quote]:

@@ -48,7 +48,8 @@ def _lines(view: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "refused", _counts(view["refused"])
     yield from _listed("blocked by", view["blockers"])
     yield from _listed("open", view["open_questions"])
-    yield from _listed("next", view["next_steps"])
+    if view["status"] != "completed":
+        yield from _listed("next", view["next_steps"])
     if view["report_artifact_id"]:
         yield "report", view["report_artifact_id"]
     yield "updated", view["updated_at"][:19]

@@ -24,6 +24,11 @@ STAGE_WORDS = {
 }
 
 
+def file_name(locator: str) -> str:
+    """The last part of a locator: what a document without a title is called."""
+    return locator.partition("?")[0].rstrip("/:").rpartition("/")[2].removeprefix("file:")
+
+
 def outcome(run: ResearchRun) -> str:
     """``completed``, ``partial`` (completed after a breaker stopped it), ``blocked`` or ``unfinished``."""
     if run.status == "completed":
@@ -68,7 +73,8 @@ def _about(event: ev.Event) -> str:
             section = f" {event.report_section_key} {event.report_section_status}"
             return f"{event.artifact_id} {event.role}{section.rstrip()}: {event.name}"
         case ev.SourceRecorded():
-            return f"{event.source_id} {event.title or 'untitled'} ({event.url or event.artifact_id})"
+            title = event.title or file_name(event.url) or "untitled"
+            return f"{event.source_id} {title} ({event.url or event.artifact_id})"
         case ev.SearchRecorded():
             return f"“{event.query}”: {len(event.documents)} of {event.total} documents"
         case ev.ChecklistUpdated():

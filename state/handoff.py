@@ -35,7 +35,10 @@ def handoff_prompt(session_id: str, run: ResearchRun) -> str:
     for part in run.template.handoff:
         parts.append(_list(part.title, getattr(completion, part.key)))
     parts.append(_list("Known gaps", completion.gaps))
-    sources = [f"{s.source_id} {s.artifact_id} {s.url} ({s.title or 'untitled'})" for s in run.all_sources]
+    sources = [
+        f"{s.source_id} {s.artifact_id} {s.url} ({s.title or s.url.rpartition('/')[2] or 'untitled'})"
+        for s in run.all_sources
+    ]
     parts.append(_list("Sources, by provenance id", tuple(sources), limit=SOURCES_CHARS))
     return _whole_lines("\n\n".join(part for part in parts if part))
 

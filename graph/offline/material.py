@@ -177,6 +177,11 @@ class Material:
         return [word for word in lacking if set(wanted[word]) & set(self.question.focus)]
 
     @cached_property
+    def is_off_topic(self) -> bool:
+        """Whether most of what the question is about stands in no quote."""
+        return 2 * len(self.missing) > max(2, len(self.question.focus))
+
+    @cached_property
     def shown(self) -> set[str]:
         """Ids of the sources whose words or values stand in the report."""
         quoted = {one for share in self.shares.values() for one in share}

@@ -94,7 +94,7 @@ def turns_left(view: View) -> int | None:
 def nothing_found(view: View) -> list[Call]:
     """The end of a run without any source, with its reason; it may be taken up again."""
     hits = sum(search.results for search in view.searches)
-    reason = f"nothing was found for '{view.objective[:300]}' in {len(view.searches)} searches."
+    reason = f"nothing was found for '{view.objective[:300]}' in {len(view.searches)} searches"
     if hits:
         codes = ", ".join(sorted({one.code for one in view.refused if one.code}))
         reason = f"no document of those that {len(view.searches)} searches found could be archived"

@@ -89,6 +89,10 @@ def takeaways(material: Material, leave_out: Sequence[str]) -> str:
     compared = "\n".join(f"- {one_line(one)}" for one in asked[:3])
     chosen = bullets(material.shares["takeaways"], material, leave_out)
     lead = "The sentences that answer best, by publisher:"
+    if material.is_off_topic:
+        words = ", ".join(f"`{word}`" for word in material.missing[:NAMED])
+        compared = f"**No passage that was read answers the question:** none of them holds {words}."
+        lead = "The nearest that was found, which may be about something else:"
     return "\n\n".join(part for part in (compared, lead if chosen else "", chosen) if part)
 
 

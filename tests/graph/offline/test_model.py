@@ -84,7 +84,7 @@ def test_a_refused_document_is_not_asked_for_again() -> None:
 def test_with_nothing_to_find_the_run_is_blocked_with_that_reason_at_once() -> None:
     desk = FakeDesk({"a.md": "# Tea\n\nTea is hot.\n"}, "quantum chromodynamics lattice?").run()
     assert (
-        desk.blocked == "no evidence: nothing was found for 'quantum chromodynamics lattice?' in 2 searches."
+        desk.blocked == "no evidence: nothing was found for 'quantum chromodynamics lattice?' in 2 searches"
     )
     assert set(desk.checklist.values()) == {"blocked"}
     assert len(desk.turns) <= 3
