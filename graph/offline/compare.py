@@ -148,12 +148,15 @@ def kind_of(told: Sequence[Told]) -> str:
         documents[strength].add(one.evidence.source_id)
         publishers[one.evidence.origin].add(one.value.number)
     single = len({one.value.number for one in told}) == 1
+    # Two publishers agree on what both tell; of one publisher two documents do.
+    alone = len(publishers) == 1
     if single or all(
-        len(set[float]().union(*by_origin.values())) == 1 and len(documents[strength]) > 1
+        len(set[float]().union(*by_origin.values())) == 1
+        and len(documents[strength] if alone else by_origin) > 1
         for strength, by_origin in strengths.items()
     ):
         return "agreement"
-    if len(publishers) == 1:
+    if alone:
         works = {one.evidence.work for one in told}
         return "editions differ" if len(works) == 1 and works != {""} else "documents differ"
     if set.intersection(*publishers.values()):
