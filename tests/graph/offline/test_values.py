@@ -71,7 +71,8 @@ def test_documents_agree_only_where_each_strength_has_one_value_told_twice() -> 
     assert [one.kind for one in compare(told, question)] == ["agreement"]
     told[1] = evidence("Keys must have at least 8 bits.", "s_002", "b.org")
     assert [one.kind for one in compare(told, question)] == ["values differ"]
-    told.append(evidence(both, "s_003", "a.org"))  # twice, but by one publisher: the other one does not say so
+    # Twice, but by one publisher: the other one does not say so.
+    told.append(evidence(both, "s_003", "a.org"))
     assert [one.kind for one in compare(told, question)] == ["values differ"]
 
 
