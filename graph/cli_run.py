@@ -166,26 +166,20 @@ def resume(
 
     Output and exit codes are those of `run`. A run that is completed is shown again.
     """
-    from researchdesk.state.errors import UsageError
-
     with existing_desk(home) as desk:
         from researchdesk.graph.driving import drive
-        from researchdesk.graph.options import RunOptions
-        from researchdesk.state.events import RunConfigured
+        from researchdesk.graph.options import remembered_options
 
         found = desk.existing(session)
-        workspace = found.workspace
-        if workspace.run is None:
-            raise UsageError(f"session '{found.id}' holds no research; start one with `researchdesk run`")
-        before = workspace.config or RunConfigured()
-        options = RunOptions(
-            corpus=tuple(corpus) or before.corpus,
-            origin_by=origin_by or before.origin_by,  # type: ignore[arg-type]
-            model=model or before.model,
-            scope=workspace.run.scope_level,
-            template=workspace.run.template.name,
-            max_steps=before.max_steps if max_steps is None else max_steps,
-            budget_tokens=before.budget_tokens if budget_tokens is None else budget_tokens,
-            wall_seconds=before.wall_seconds if wall_seconds is None else wall_seconds,
+        options = remembered_options(
+            found,
+            corpus=tuple(corpus) or None,
+            model=model or None,
+            origin_by=origin_by,
+            max_steps=max_steps,
+            budget_tokens=budget_tokens,
+            wall_seconds=wall_seconds,
         )
-        raise typer.Exit(drive(desk, found.id, options, objective=workspace.run.objective, json=json))
+        run = found.run
+        assert run is not None
+        raise typer.Exit(drive(desk, found.id, options, objective=run.objective, json=json))

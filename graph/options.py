@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 
 from researchdesk.state import events as ev
+from researchdesk.state.errors import UsageError
 from researchdesk.state.vocabulary import ScopeLevel
+from researchdesk.tools.door import Session
 from researchdesk.tools.sources.origins import OriginBy
 
 
@@ -33,3 +35,34 @@ class RunOptions:
             budget_tokens=self.budget_tokens,
             wall_seconds=self.wall_seconds,
         )
+
+
+def remembered_options(
+    session: Session,
+    *,
+    corpus: tuple[str, ...] | None = None,
+    model: str | None = None,
+    origin_by: OriginBy | None = None,
+    max_steps: int | None = None,
+    budget_tokens: int | None = None,
+    wall_seconds: int | None = None,
+) -> RunOptions:
+    """The options that a session's run was begun or last resumed with; what is given anew replaces them.
+
+    Raises:
+        UsageError: the session holds no research.
+    """
+    workspace = session.workspace
+    if workspace.run is None:
+        raise UsageError(f"session '{session.id}' holds no research; start one with `researchdesk run`")
+    before = workspace.config or ev.RunConfigured()
+    return RunOptions(
+        corpus=before.corpus if corpus is None else corpus,
+        origin_by=origin_by or before.origin_by,  # type: ignore[arg-type]
+        model=before.model if model is None else model,
+        scope=workspace.run.scope_level,
+        template=workspace.run.template.name,
+        max_steps=before.max_steps if max_steps is None else max_steps,
+        budget_tokens=before.budget_tokens if budget_tokens is None else budget_tokens,
+        wall_seconds=before.wall_seconds if wall_seconds is None else wall_seconds,
+    )

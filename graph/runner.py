@@ -10,19 +10,16 @@ from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.errors import GraphDrained
 from langgraph.runtime import RunControl
 
 from researchdesk.graph.checkpoints import open_checkpointer
-from researchdesk.graph.driver import DRIVER_KEY, Driver, StreamEvent
+from researchdesk.graph.driver import DRIVER_KEY, PARALLEL_CALLS, Driver, StreamEvent
 from researchdesk.graph.invocation import blocking_on_errors, make_driver
 from researchdesk.graph.models import model_name, resolve_model
 from researchdesk.graph.nodes import begin_run, checked_objective
-from researchdesk.graph.options import RunOptions
+from researchdesk.graph.options import RunOptions, remembered_options
 from researchdesk.graph.research import ResearchGraph, create_research_graph
-from researchdesk.state import events as ev
-from researchdesk.state.errors import UsageError
 from researchdesk.state.ids import session_stream
 from researchdesk.state.vocabulary import ScopeLevel
 from researchdesk.stores.locks import claim_name
@@ -118,23 +115,18 @@ def resume_research(
         UsageError: it holds no research, or its model was an object and has to be given again.
     """
     session = desk.existing(session_id)
-    workspace = session.workspace
-    if workspace.run is None:
-        raise UsageError(f"session '{session.id}' holds no research; start one with `researchdesk run`")
-    before = workspace.config or ev.RunConfigured()
-    options = RunOptions(
-        corpus=before.corpus if corpus is None else whole_paths(corpus),
-        origin_by=origin_by or before.origin_by,  # type: ignore[arg-type]
-        model=before.model if model is None else model_name(model),
-        scope=workspace.run.scope_level,
-        template=workspace.run.template.name,
-        max_steps=before.max_steps if max_steps is None else max_steps,
-        budget_tokens=before.budget_tokens if budget_tokens is None else budget_tokens,
-        wall_seconds=before.wall_seconds if wall_seconds is None else wall_seconds,
+    options = remembered_options(
+        session,
+        corpus=None if corpus is None else whole_paths(corpus),
+        model=None if model is None else model_name(model),
+        origin_by=origin_by,
+        max_steps=max_steps,
+        budget_tokens=budget_tokens,
+        wall_seconds=wall_seconds,
     )
-    if workspace.run.stage == "completed":
+    if session.run is not None and session.run.stage == "completed":
         return _result(session)
-    chosen = resolve_model(before.model if model is None else model)
+    chosen = resolve_model(options.model if model is None else model)
     session.sources = sources or desk.corpus_sources(
         options.corpus, origin_by=options.origin_by, progress=on_index
     )
@@ -191,7 +183,7 @@ def _drive(
     with desk.driving(session) as driven, open_checkpointer(checkpoints) as checkpointer:
         # The ledger is what a run goes on from; an old checkpoint could only be behind it.
         checkpointer.delete_thread(session.id)
-        graph = _graph(desk, options, checkpointer)
+        graph = create_research_graph(desk, corpus=options.corpus, checkpointer=checkpointer)
         driver = make_driver(driven, model, options)
         begin_run(driver, objective)
         drained = False
@@ -207,16 +199,12 @@ def _drive(
         return _result(session, drained=drained)
 
 
-def _graph(desk: Desk, options: RunOptions, checkpointer: BaseCheckpointSaver[Any]) -> ResearchGraph:
-    return create_research_graph(desk, corpus=options.corpus, checkpointer=checkpointer)
-
-
 def _stream(
     graph: ResearchGraph, driver: Driver, objective: str, control: RunControl | None
 ) -> Iterator[StreamEvent]:
     config: RunnableConfig = {
         "configurable": {"thread_id": driver.session.id, DRIVER_KEY: driver},
-        "max_concurrency": 16,
+        "max_concurrency": PARALLEL_CALLS,
     }
     stream = graph.stream(
         {"objective": objective},
