@@ -110,6 +110,9 @@ class Desk:
         Raises:
             NotFound: there is none; the message lists the newest.
         """
+        if session_id and self.ledger.head(session_stream(session_id)).count:
+            return self._named(session_id, sources)
+        # Listing the streams reads the whole index of events: only for what has no head record.
         known = [name.partition(":")[2] for name in self.ledger.streams()]
         if not known:
             raise NotFound(f"no session in {self.home} yet; start one with `researchdesk run`")
