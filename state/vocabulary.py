@@ -68,6 +68,7 @@ STAGES: tuple[Stage, ...] = get_args(Stage)
 SETTLED: frozenset[ChecklistStatus] = frozenset({"completed", "skipped"})
 RESEARCH_LABEL = "mode:deep_research"
 INVESTIGATION_LABEL = "mode:investigation"
+INVESTIGATION_LABELS = (RESEARCH_LABEL, INVESTIGATION_LABEL)
 
 # What a session may do: research records into the ledger and reads; only a desk session changes files.
 PROFILES: dict[Profile, frozenset[Capability]] = {

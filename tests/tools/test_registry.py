@@ -2,7 +2,7 @@
 
 import pytest
 
-from researchdesk.state.vocabulary import INVESTIGATION_LABEL, RESEARCH_LABEL
+from researchdesk.state.vocabulary import INVESTIGATION_LABEL, INVESTIGATION_LABELS
 from researchdesk.tools.registry import REGISTRY
 from researchdesk.tools.workspace import SPECS, Desk
 
@@ -46,7 +46,7 @@ def test_the_tools_that_are_offered_by_default_are_the_ten_of_a_research_run(des
     assert [spec.name for spec in desk.session("s1").tools()] == RESEARCH == list(SPECS)
 
 
-@pytest.mark.parametrize("labels", [(INVESTIGATION_LABEL,), (RESEARCH_LABEL, INVESTIGATION_LABEL)])
+@pytest.mark.parametrize("labels", [(INVESTIGATION_LABEL,), INVESTIGATION_LABELS])
 def test_a_session_gets_them_by_its_label(desk: Desk, labels: tuple[str, ...]) -> None:
     names = [spec.name for spec in desk.session("s1", labels=labels).tools()]
     assert set(INVESTIGATIVE) <= set(names)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from researchdesk.state.envelopes import open_envelope
-from researchdesk.state.vocabulary import INVESTIGATION_LABEL, RESEARCH_LABEL
+from researchdesk.state.vocabulary import INVESTIGATION_LABELS
 from researchdesk.tools.sources.gathering import Sources
 from researchdesk.tools.sources.ports import FetchRefused, Hit, SearchFailed
 from researchdesk.tools.sources.scripted import InTurn, Page, ScriptedSource
@@ -11,7 +11,6 @@ from researchdesk.tools.workspace import Desk
 
 from ...desks import Caller
 
-LABELS = (RESEARCH_LABEL, INVESTIGATION_LABEL)
 NIST = "https://pages.nist.gov/800-63-3/sp800-63b.html"
 OWASP = "https://cheatsheetseries.owasp.org/passwords.html"
 MIRROR = "https://mirror.example.net.au/sp800-63b.html"
@@ -68,7 +67,7 @@ def investigator(desk: Desk, session_id: str = "s1", **more: Any) -> Caller:
     """A caller whose run has begun."""
     source = world()
     sources = Sources(providers=(source,), fetchers=(source,))
-    made = Caller(desk.session(session_id, labels=LABELS, sources=sources, **more))
+    made = Caller(desk.session(session_id, labels=INVESTIGATION_LABELS, sources=sources, **more))
     made.start("What should a password policy demand?", scope_level="standard")
     return made
 

@@ -12,6 +12,7 @@ from researchdesk.state.events import ClaimSourceRecorded, SourceRecorded
 from researchdesk.state.independence import SIGNATURE_VERSION
 from researchdesk.state.notes import Notes
 from researchdesk.state.notes_grammar import parse, render
+from researchdesk.state.vocabulary import INVESTIGATION_LABELS
 from researchdesk.stores.notes import NotesFiles
 from researchdesk.tools.workspace import Desk, open_desk
 
@@ -19,7 +20,6 @@ from ...desks import SKY, Caller
 from .scripts import (
     BLOG,
     COUNTER,
-    LABELS,
     MIRROR,
     NEWER,
     SLOW,
@@ -191,7 +191,7 @@ def test_a_session_without_the_label_keeps_nothing_and_may_begin_later(desk: Des
 def test_a_child_and_a_desk_session_have_no_tool_of_an_investigation(
     desk: Desk, rights: dict[str, str]
 ) -> None:
-    session = desk.session("other", labels=LABELS, **rights)  # type: ignore[arg-type]
+    session = desk.session("other", labels=INVESTIGATION_LABELS, **rights)  # type: ignore[arg-type]
     names = {spec.name for spec in session.tools()}
     assert names.isdisjoint({"frontier_next", "notes_append", "challenge"})
 
