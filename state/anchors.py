@@ -1,23 +1,30 @@
-"""Tying the quotations of a written body to the archived texts of the sources that it cites for them."""
+"""Tying the quotations of a written body to the archived texts of the sources that it cites for them.
+
+Where a sentence cites a claim, its quotations have to stand in one of the sources that the claim links.
+"""
 
 from collections.abc import Iterable, Mapping
 
 from researchdesk.state.citations import Quotation, quotations
+from researchdesk.state.citing import cited_sources
 from researchdesk.state.errors import Refusal
 from researchdesk.state.events import ArtifactRecorded, QuoteAnchor
+from researchdesk.state.notes import Notes
 from researchdesk.state.quotes import find_quote, folded, nearest_passage
 from researchdesk.state.run import ResearchRun
 
 SHOWN = 160
 
 
-def quoted_artifacts(run: ResearchRun, body: str) -> tuple[str, ...]:
+def quoted_artifacts(run: ResearchRun, notes: Notes | None, body: str) -> tuple[str, ...]:
     """The source artifacts whose texts are needed to anchor the body's quotations."""
-    cited = dict.fromkeys(key for quotation in quotations(body) for key in quotation.cites)
-    return tuple(run.sources[key].artifact_id for key in cited if key in run.sources)
+    cites = (key for quotation in quotations(body) for key in quotation.cites)
+    return tuple(run.sources[key].artifact_id for key in cited_sources(cites, notes, run))
 
 
-def anchor_quotes(run: ResearchRun, body: str, texts: Mapping[str, str]) -> tuple[QuoteAnchor, ...]:
+def anchor_quotes(
+    run: ResearchRun, notes: Notes | None, body: str, texts: Mapping[str, str]
+) -> tuple[QuoteAnchor, ...]:
     """Where each quotation of the body stands in a source that it cites.
 
     Args:
@@ -27,11 +34,13 @@ def anchor_quotes(run: ResearchRun, body: str, texts: Mapping[str, str]) -> tupl
         Refusal: ``quote_not_found`` for the first quotation that stands in none of its sources, with the
             nearest passage; ``source_unreadable`` when only an unreadable source could hold it.
     """
-    return tuple(anchor for quotation in quotations(body) for anchor in _anchors(run, quotation, texts))
+    return tuple(
+        anchor for quotation in quotations(body) for anchor in _anchors(run, notes, quotation, texts)
+    )
 
 
 def misquotes(
-    run: ResearchRun, artifact: ArtifactRecorded, body: str, texts: Mapping[str, str]
+    run: ResearchRun, notes: Notes | None, artifact: ArtifactRecorded, body: str, texts: Mapping[str, str]
 ) -> tuple[str, ...]:
     """What is wrong with an artifact's quotations now: recorded spans that it does not quote, and quotations that
     stand nowhere in their sources. The recorded spans count, not where a later search would find the words.
@@ -44,14 +53,34 @@ def misquotes(
             place = f"{anchor.source_id} at {anchor.start:,}..{anchor.end:,}"
             problems.append(f"what stands in {place} is not what it quotes")
     try:
-        anchor_quotes(run, body, texts)
+        anchor_quotes(run, notes, body, texts)
     except Refusal as refusal:
         problems.append(refusal.text)
     return tuple(problems)
 
 
-def _anchors(run: ResearchRun, quotation: Quotation, texts: Mapping[str, str]) -> Iterable[QuoteAnchor]:
-    sources = [key for key in quotation.cites if key in run.sources]
+def linked_artifacts(notes: Notes | None) -> tuple[str, ...]:
+    """The artifacts that claims link, each once."""
+    claims = notes.all_claims if notes else ()
+    return tuple(dict.fromkeys(link.artifact_id for claim in claims for link in claim.links))
+
+
+def misquoted_links(notes: Notes | None, texts: Mapping[str, str]) -> tuple[str, ...]:
+    """The links of claims whose recorded span is not what they quote; artifacts without a text are passed over."""
+    return tuple(
+        f"claim {claim.id}: what stands in {link.source_id} at {link.quote_start:,}..{link.quote_end:,} is not what "
+        "it quotes"
+        for claim in (notes.all_claims if notes else ())
+        for link in claim.links
+        if link.artifact_id in texts
+        and texts[link.artifact_id][link.quote_start : link.quote_end] != link.quote
+    )
+
+
+def _anchors(
+    run: ResearchRun, notes: Notes | None, quotation: Quotation, texts: Mapping[str, str]
+) -> Iterable[QuoteAnchor]:
+    sources = cited_sources(quotation.cites, notes, run)
     if not sources:
         return []
     whole = _place(run, quotation.whole, sources, texts)
@@ -60,7 +89,9 @@ def _anchors(run: ResearchRun, quotation: Quotation, texts: Mapping[str, str]) -
     return [_place_or_refuse(run, part, sources, texts) for part in quotation.parts or (quotation.whole,)]
 
 
-def _place(run: ResearchRun, quote: str, sources: list[str], texts: Mapping[str, str]) -> QuoteAnchor | None:
+def _place(
+    run: ResearchRun, quote: str, sources: tuple[str, ...], texts: Mapping[str, str]
+) -> QuoteAnchor | None:
     for key in sources:
         receipt = run.sources[key].receipt
         if receipt is not None and not receipt.readable:
@@ -72,7 +103,7 @@ def _place(run: ResearchRun, quote: str, sources: list[str], texts: Mapping[str,
 
 
 def _place_or_refuse(
-    run: ResearchRun, quote: str, sources: list[str], texts: Mapping[str, str]
+    run: ResearchRun, quote: str, sources: tuple[str, ...], texts: Mapping[str, str]
 ) -> QuoteAnchor:
     found = _place(run, quote, sources, texts)
     if found is not None:

@@ -1,7 +1,8 @@
 """Citations in a written body: which ids it cites, what it quotes, and which statements owe a citation.
 
-A body cites by id in square brackets, ``[s_003]`` or ``[s_003, s_004]``; code renders numbers and references
-later. What stands in quotation marks, or in a block quote, is a quotation of the sources that its sentence cites.
+A body cites by id in square brackets: a source ``[s_003]``, a claim of the notes ``[c_012]``, or several,
+``[s_003, c_012]``; code renders numbers and references later. What stands in quotation marks, or in a block quote, is
+a quotation of what its sentence cites (`state.citing` says which sources that is).
 """
 
 import re

@@ -8,6 +8,8 @@ from collections.abc import Container, Iterator, Mapping
 from researchdesk.state import events as ev
 from researchdesk.state.anchors import misquotes
 from researchdesk.state.citations import cited_ids, unsourced
+from researchdesk.state.citing import fallen, uncitable
+from researchdesk.state.notes import Notes
 from researchdesk.state.run import ResearchRun
 from researchdesk.state.vocabulary import SETTLED
 
@@ -61,6 +63,7 @@ def is_current(run: ResearchRun, report: str) -> bool:
 
 def missing_for_completion(
     run: ResearchRun,
+    notes: Notes | None,
     *,
     report: str,
     handoff: str,
@@ -81,8 +84,8 @@ def missing_for_completion(
                 *_document_problems(run, report=report, handoff=handoff),
                 *problems.values(),
                 *_section_problems(run, texts),
-                *_citation_problems(run, report, texts),
-                *_quote_problems(run, report, texts),
+                *_citation_problems(run, notes, report, texts),
+                *_quote_problems(run, notes, report, texts),
             ]
         )
     )
@@ -130,17 +133,27 @@ def _section_problems(run: ResearchRun, texts: Mapping[str, str]) -> Iterator[st
         seen.setdefault(body, section.key)
 
 
-def _citation_problems(run: ResearchRun, report: str, texts: Mapping[str, str]) -> Iterator[str]:
+def _citation_problems(
+    run: ResearchRun, notes: Notes | None, report: str, texts: Mapping[str, str]
+) -> Iterator[str]:
     for key in _written(run, report):
-        for cited in cited_ids(texts.get(key, "")):
-            if cited not in run.sources:
-                yield f"'{run.artifacts[key].name}' cites [{cited}], which is no source of this run"
+        artifact, cited = run.artifacts[key], cited_ids(texts.get(key, ""))
+        for problem in uncitable(cited, notes, run):
+            yield f"'{artifact.name}': {problem}"
+        if artifact.role != "evidence_note" and (claims := fallen(cited, notes)):
+            yield f"'{artifact.name}' cites {', '.join(claims)}; save it again without {_it(claims)}"
 
 
-def _quote_problems(run: ResearchRun, report: str, texts: Mapping[str, str]) -> Iterator[str]:
+def _it(claims: tuple[str, ...]) -> str:
+    return "them" if len(claims) > 1 else "it"
+
+
+def _quote_problems(
+    run: ResearchRun, notes: Notes | None, report: str, texts: Mapping[str, str]
+) -> Iterator[str]:
     for key in _written(run, report):
         artifact = run.artifacts[key]
-        for problem in misquotes(run, artifact, texts[key], texts) if key in texts else ():
+        for problem in misquotes(run, notes, artifact, texts[key], texts) if key in texts else ():
             yield f"'{artifact.name}': {problem}"
 
 

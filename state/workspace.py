@@ -18,6 +18,7 @@ from researchdesk.state.copying import changed
 from researchdesk.state.errors import Refusal
 from researchdesk.state.investigation import Investigation
 from researchdesk.state.investigation_fold import add_source, evolve_investigation
+from researchdesk.state.notes import Notes
 from researchdesk.state.run import ResearchRun, evolve_run, start_run
 
 
@@ -98,6 +99,11 @@ class Workspace:
     notes_version: int = 0
     touched: HashTrieMap[str, int] = field(default_factory=HashTrieMap)
     """The sequence of the last event of each record of the investigation, by the record's id."""
+
+    @property
+    def notes(self) -> Notes | None:
+        """The notes of the investigation; None before it begins."""
+        return self.investigation.notes if self.investigation else None
 
     @property
     def standing_bodies(self) -> tuple[str, ...]:

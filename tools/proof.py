@@ -1,10 +1,9 @@
 """Proving a session's writing against its archive: every quotation stands where the record says."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from researchdesk.state.anchors import misquotes, quoted_artifacts
+from researchdesk.state.anchors import linked_artifacts, misquoted_links, misquotes, quoted_artifacts
 from researchdesk.state.errors import IntegrityError, NotFound
-from researchdesk.state.investigation import Investigation
 from researchdesk.state.run import ResearchRun
 from researchdesk.tools.records import Records
 
@@ -18,7 +17,8 @@ def quote_problems(records: Records, session_id: str) -> Iterator[str]:
     run = workspace.run
     if run is None:
         return
-    for problem in _misquoting_claims(records, run, workspace.investigation):
+    notes = workspace.notes
+    for problem in misquoted_links(notes, _texts(records, run, linked_artifacts(notes))):
         yield f"session '{session_id}', {problem}"
     for key in reversed(list(run.newest_artifacts)):
         artifact = run.artifacts[key]
@@ -26,26 +26,19 @@ def quote_problems(records: Records, session_id: str) -> Iterator[str]:
         if body is None:
             continue
         sources = dict.fromkeys(
-            [*quoted_artifacts(run, body), *(run.sources[q.source_id].artifact_id for q in artifact.quotes)]
+            [
+                *quoted_artifacts(run, notes, body),
+                *(run.sources[q.source_id].artifact_id for q in artifact.quotes),
+            ]
         )
-        texts = {source: text for source in sources if (text := _text(records, run, source)) is not None}
+        texts = _texts(records, run, sources)
         if len(texts) == len(sources):
-            for problem in misquotes(run, artifact, body, texts):
+            for problem in misquotes(run, notes, artifact, body, texts):
                 yield f"session '{session_id}', artifact {key}: {problem}"
 
 
-def _misquoting_claims(
-    records: Records, run: ResearchRun, investigation: Investigation | None
-) -> Iterator[str]:
-    texts: dict[str, str | None] = {}
-    for claim in investigation.notes.all_claims if investigation else ():
-        for link in claim.links:
-            if link.artifact_id not in texts:
-                texts[link.artifact_id] = _text(records, run, link.artifact_id)
-            text = texts[link.artifact_id]
-            if text is not None and text[link.quote_start : link.quote_end] != link.quote:
-                place = f"{link.source_id} at {link.quote_start:,}..{link.quote_end:,}"
-                yield f"claim {claim.id}: what stands in {place} is not what it quotes"
+def _texts(records: Records, run: ResearchRun, keys: Iterable[str]) -> dict[str, str]:
+    return {key: text for key in keys if (text := _text(records, run, key)) is not None}
 
 
 def _text(records: Records, run: ResearchRun, key: str) -> str | None:

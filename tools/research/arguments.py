@@ -41,9 +41,9 @@ class SaveArtifact(Arguments):
     role: ArtifactRole = Field(description="What the body is.")
     name: Name = Field(description="A short title, 1 to 240 characters.")
     content: Body = Field(
-        description="Markdown. Cite sources by id after each statement, like [s_003]. Words in double quotation "
-        "marks before a citation have to stand in that source exactly. Leave empty with role report to have the "
-        "report assembled from the completed sections."
+        description="Markdown. Cite sources or claims by id after each statement, like [s_003] or [c_012]. Words in "
+        "double quotation marks before a citation have to stand exactly in that source, or in one that the claim "
+        "links. Leave empty with role report to have the report assembled from the completed sections."
     )
     summary: Summary = Field(description="One or two sentences on what it says; may be empty.")
     locator: Locator = Field(

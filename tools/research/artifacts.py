@@ -6,11 +6,13 @@ from researchdesk.state import events as ev
 from researchdesk.state import traces
 from researchdesk.state.anchors import anchor_quotes, quoted_artifacts
 from researchdesk.state.citations import cited_ids, mark_unsourced, unsourced
+from researchdesk.state.citing import cited_sources, fallen, uncitable
 from researchdesk.state.envelopes import seal
 from researchdesk.state.errors import Refusal
 from researchdesk.state.ids import CallId, artifact_id, content_hash, numbered
 from researchdesk.state.limits import ARTIFACTS, READ_CHARS, READ_CHARS_DEFAULT
 from researchdesk.state.locators import UnsafeLocator, host_of, is_reserved_host, parse_locator
+from researchdesk.state.notes import Notes
 from researchdesk.state.redaction import redact
 from researchdesk.state.run import ResearchRun
 from researchdesk.state.vocabulary import SectionStatus
@@ -33,7 +35,7 @@ def save_needs(workspace: Workspace, arguments: SaveArtifact, call: CallId) -> N
         return Bodies(
             artifact_ids=tuple(section.artifact_id for section in run.sections if section.artifact_id)
         )
-    return Bodies(artifact_ids=quoted_artifacts(run, body))
+    return Bodies(artifact_ids=quoted_artifacts(run, workspace.notes, body))
 
 
 def _assembles(arguments: SaveArtifact) -> bool:
@@ -115,6 +117,8 @@ class _Written:
     text: str
     parents: tuple[str, ...]
     cited: tuple[str, ...]
+    sources: tuple[str, ...]
+    """The ids of the sources behind what is cited."""
     quotes: tuple[ev.QuoteAnchor, ...]
 
 
@@ -127,10 +131,11 @@ def _write(
             "invalid_arguments", f"locator: it belongs to role source only, not to {arguments.role}."
         )
     _refuse_cut_off(workspace, arguments, call)
-    written = _checked(run, arguments, gathered)
+    written = _checked(run, workspace.notes, arguments, gathered)
     if arguments.role == "report_section" and status == "completed" and not written.cited:
         raise Refusal(
-            "uncited", "A completed section cites at least one source, like [s_001] after a statement."
+            "uncited",
+            "A completed section cites at least one source or claim, like [s_001] or [c_001] after a statement.",
         )
     body = written.text.encode()
     if arguments.role == "report_section":
@@ -146,7 +151,7 @@ def _write(
         status=status,
     )
     return Decision(
-        text=_saved_text(arguments, key, written),
+        text=_saved_text(arguments, key, written, fallen(written.cited, workspace.notes)),
         events=(artifact,),
         data={"artifact_id": key, "chars": len(written.text), "quotes": len(written.quotes)},
         bodies={artifact.content_hash: body},
@@ -200,7 +205,7 @@ def _refuse_cut_off(workspace: Workspace, arguments: SaveArtifact, call: CallId)
         )
 
 
-def _checked(run: ResearchRun, arguments: SaveArtifact, gathered: Gathered) -> _Written:
+def _checked(run: ResearchRun, notes: Notes | None, arguments: SaveArtifact, gathered: Gathered) -> _Written:
     """The body with its citations resolved and its quotations anchored."""
     if _assembles(arguments):
         text = assemble_report(run, gathered)
@@ -212,22 +217,21 @@ def _checked(run: ResearchRun, arguments: SaveArtifact, gathered: Gathered) -> _
             raise Refusal("invalid_arguments", "content: it is empty.")
         quotes = ()
     cited = cited_ids(text)
-    unknown = [key for key in cited if key not in run.sources]
-    if unknown:
-        last = numbered("s", len(run.sources))
-        there = f"it has s_001..{last}" if run.sources else "it has none yet"
-        raise Refusal("unknown_citation", f"No source {', '.join(unknown)} in this run; {there}.")
+    if problems := uncitable(cited, notes, run):
+        raise Refusal("unknown_citation", f"content: {'; '.join(problems)}.")
     if not _assembles(arguments):
         if gathered.problems:
             raise Refusal("integrity", " ".join(gathered.problems.values()))
-        quotes = anchor_quotes(run, text, gathered.texts)
+        quotes = anchor_quotes(run, notes, text, gathered.texts)
     if arguments.role == "report":
         text = mark_unsourced(text)
-    return _Written(text=text, parents=_parents(run, arguments, cited), cited=cited, quotes=quotes)
+    sources = cited_sources(cited, notes, run)
+    parents = _parents(run, arguments, sources)
+    return _Written(text=text, parents=parents, cited=cited, sources=sources, quotes=quotes)
 
 
-def _parents(run: ResearchRun, arguments: SaveArtifact, cited: tuple[str, ...]) -> tuple[str, ...]:
-    """The declared source artifacts and those that the body cites."""
+def _parents(run: ResearchRun, arguments: SaveArtifact, sources: tuple[str, ...]) -> tuple[str, ...]:
+    """The declared source artifacts and those behind what the body cites."""
     declared = [resolve_artifact(run, key, "source_artifact_ids") for key in arguments.source_artifact_ids]
     for artifact in declared:
         if artifact.role != "source":
@@ -235,11 +239,11 @@ def _parents(run: ResearchRun, arguments: SaveArtifact, cited: tuple[str, ...]) 
                 "not_a_source",
                 f"source_artifact_ids: {artifact.artifact_id} is a {artifact.role}; name archived sources.",
             )
-    keys = [artifact.artifact_id for artifact in declared] + [run.sources[key].artifact_id for key in cited]
+    keys = [artifact.artifact_id for artifact in declared] + [run.sources[key].artifact_id for key in sources]
     if not keys:
         raise Refusal(
             "no_source_reference",
-            f"Role {arguments.role} has to name the archived sources it draws on in source_artifact_ids. "
+            f"Role {arguments.role} has to cite, or name in source_artifact_ids, the archived sources it draws on. "
             f"This run has {len(run.sources)} sources.",
         )
     return tuple(dict.fromkeys(keys))
@@ -293,11 +297,13 @@ def _artifact(
     )
 
 
-def _saved_text(arguments: SaveArtifact, key: str, written: _Written) -> str:
+def _saved_text(arguments: SaveArtifact, key: str, written: _Written, fallen: tuple[str, ...]) -> str:
     lines = [
-        f"Saved {arguments.role} {key}: {len(written.text):,} characters, {len(written.cited)} sources cited, "
+        f"Saved {arguments.role} {key}: {len(written.text):,} characters, {len(written.sources)} sources cited, "
         f"{len(written.quotes)} quotes verified."
     ]
+    if fallen:
+        lines.append(f"It cites {', '.join(fallen)}: a report cannot stand on it, write it again without.")
     owing = unsourced(written.text) if arguments.role == "report_section" else ()
     if owing:
         shown = " | ".join(sentence[:120] for sentence in owing[:SHOWN_SENTENCES])

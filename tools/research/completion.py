@@ -74,7 +74,12 @@ def decide_complete(workspace: Workspace, arguments: Complete, gathered: Gathere
     report, handoff = arguments.report_artifact_id, arguments.handoff_artifact_id
     missing = [
         *missing_for_completion(
-            run, report=report, handoff=handoff, texts=gathered.texts, problems=gathered.problems
+            run,
+            workspace.notes,
+            report=report,
+            handoff=handoff,
+            texts=gathered.texts,
+            problems=gathered.problems,
         ),
         *_handoff_problems(arguments),
     ]

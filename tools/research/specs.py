@@ -29,7 +29,7 @@ SPECS: tuple[ToolSpec, ...] = (
     ToolSpec(
         name="deep_research_save_artifact",
         description="Save a body: an evidence note, the outline, a report section, the report or the handoff, each "
-        "citing archived sources by id. Use archive_source for sources that can be read from where they are.",
+        "citing archived sources or claims by id. Use archive_source for sources that can be read from where they are.",
         arguments=args.SaveArtifact,
         capability="record",
         needs=save_needs,

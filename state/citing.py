@@ -1,0 +1,47 @@
+"""What the ids that a body cites stand for: ``[s_003]`` is a source, ``[c_012]`` the sources that a claim links."""
+
+from collections.abc import Iterable, Iterator
+
+from researchdesk.state.ids import numbered
+from researchdesk.state.notes import Notes
+from researchdesk.state.run import ResearchRun
+
+
+def cited_sources(cites: Iterable[str], notes: Notes | None, run: ResearchRun) -> tuple[str, ...]:
+    """The ids of the sources behind cited ids, in order of first use; an unknown id stands for none."""
+    return tuple(dict.fromkeys(key for cite in cites for key in _sources_of(cite, notes, run)))
+
+
+def _sources_of(cite: str, notes: Notes | None, run: ResearchRun) -> Iterator[str]:
+    claim = notes.claims.get(cite) if notes else None
+    if claim is not None:
+        yield from (link.source_id for link in claim.links)
+    elif cite in run.sources:
+        yield cite
+
+
+def uncitable(cites: Iterable[str], notes: Notes | None, run: ResearchRun) -> tuple[str, ...]:
+    """Why cited ids cannot be cited, each in words: unknown ones, and claims that link no source."""
+    return tuple(problem for cite in dict.fromkeys(cites) if (problem := _problem(cite, notes, run)))
+
+
+def _problem(cite: str, notes: Notes | None, run: ResearchRun) -> str:
+    if cite.startswith("c_"):
+        count = len(notes.claims) if notes else 0
+        if notes is not None and cite in notes.claims:
+            linked = bool(notes.claims[cite].links)
+            return "" if linked else f"[{cite}] links no source yet; add one with notes_update add_links"
+        return f"[{cite}] is no claim of this run; {_there('c', count)}"
+    return (
+        "" if cite in run.sources else f"[{cite}] is no source of this run; {_there('s', len(run.sources))}"
+    )
+
+
+def _there(prefix: str, count: int) -> str:
+    return f"it has {prefix}_001..{numbered(prefix, count)}" if count else "it has none yet"
+
+
+def fallen(cites: Iterable[str], notes: Notes | None) -> tuple[str, ...]:
+    """The cited claims that are REFUTED or RETRACTED, each as ``c_003 (REFUTED)``."""
+    claims = [notes.claims[key] for key in dict.fromkeys(cites) if key in notes.claims] if notes else []
+    return tuple(f"{c.id} ({c.status})" for c in claims if c.status in ("REFUTED", "RETRACTED"))
