@@ -1,11 +1,13 @@
 """The report of one run as a value, read from the ledger: what every format of it is rendered from."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from researchdesk.graph.report_findings import NO_FINDINGS, Findings, findings
 from researchdesk.graph.words import file_name, outcome, outcome_text
 from researchdesk.state import events as ev
 from researchdesk.state.citations import CITATION, cited_ids, mark_unsourced
+from researchdesk.state.citing import cited_sources
 from researchdesk.state.errors import NotFound
 from researchdesk.state.gate import gaps as found_gaps
 from researchdesk.state.run import ResearchRun, Section
@@ -14,6 +16,8 @@ from researchdesk.tools.door import Session
 from researchdesk.tools.workspace import Desk
 
 SHORT_HASH = 12
+DAGGER = "†"
+"""Stands after the numbers of a claim that is not VERIFIED."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +70,7 @@ class ReportSection:
     artifact_id: str
     text: str
     cited: tuple[str, ...]
+    """The sources and claims that it cites, in order of first use."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +109,7 @@ class Report:
     quotes: tuple[Quote, ...]
     gaps: tuple[str, ...]
     handoff: tuple[HandoffList, ...]
+    findings: Findings
 
     @property
     def sources(self) -> tuple[Reference, ...]:
@@ -115,13 +121,41 @@ class Report:
         """Publishers of the sources that were fetched."""
         return len({ref.publisher for ref in self.sources if not ref.supplied})
 
+    @property
+    def marks(self) -> bool:
+        """Whether it cites a claim that is not VERIFIED, so that its daggers need a legend."""
+        return any(found.cited and not found.verified for found in self.findings.claims.values())
+
     def numbered(self, text: str) -> str:
-        """The text with numbers in place of cited ids: ``[s_004, s_001]`` becomes ``[1, 2]``."""
-        numbers = {ref.source_id: str(ref.number) for ref in self.references}
-        return CITATION.sub(
-            lambda group: f"[{', '.join(dict.fromkeys(numbers.get(k, k) for k in cited_ids(group[0])))}]",
-            text,
-        )
+        """The text with numbers in place of cited ids, and a dagger after those of claims that are not VERIFIED.
+
+        ``[s_004, s_001]`` becomes ``[1, 2]``; ``[c_012]`` the numbers of that claim's sources, like ``[3, 4]†``.
+        """
+        numbers = self._numbers()
+        return CITATION.sub(lambda group: self._citation(cited_ids(group[0]), numbers), text)
+
+    def numbers_of(self, ids: Iterable[str]) -> str:
+        """The numbers of sources and claims as a reader sees them, like ``[1, 2]``; "" for none."""
+        shown = self._shown(ids, self._numbers())
+        return f"[{', '.join(shown)}]" if shown else ""
+
+    def sources_of(self, ids: Iterable[str]) -> tuple[str, ...]:
+        """The sources that those ids lead to, each once; what leads to none, like a claim without any, stays."""
+        found: dict[str, None] = {}
+        for key in ids:
+            claim = self.findings.claims.get(key)
+            found |= dict.fromkeys((claim.source_ids if claim else ()) or (key,))
+        return tuple(found)
+
+    def _numbers(self) -> dict[str, int]:
+        return {ref.source_id: ref.number for ref in self.references}
+
+    def _citation(self, cites: tuple[str, ...], numbers: Mapping[str, int]) -> str:
+        mark = DAGGER if any(self.findings.unverified(key) for key in cites) else ""
+        return f"[{', '.join(self._shown(cites, numbers))}]{mark}"
+
+    def _shown(self, cites: Iterable[str], numbers: Mapping[str, int]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(str(numbers.get(key, key)) for key in self.sources_of(cites)))
 
 
 def read_report(desk: Desk, session_id: str = "") -> Report:
@@ -140,7 +174,9 @@ def read_report(desk: Desk, session_id: str = "") -> Report:
     sections = tuple(_section(run, section, read) for section in run.sections)
     body = _body(session.id, run, sections, read)
     handoff = _handoff(run)
-    numbers = _numbers(run, [body, *(item for part in handoff for item in part.items)])
+    cites = cited_ids("\n\n".join([body, *(item for part in handoff for item in part.items)]))
+    found = _findings(desk, session.id, workspace, cites)
+    numbers = _numbers(run, workspace, [*cites, *_contradicting(found)])
     references = [_reference(desk, session.id, workspace, s, numbers) for s in run.all_sources]
     return Report(
         session_id=session.id,
@@ -161,6 +197,7 @@ def read_report(desk: Desk, session_id: str = "") -> Report:
         quotes=tuple(_quotes(run, read)),
         gaps=_gaps(run, workspace, body),
         handoff=handoff,
+        findings=found,
     )
 
 
@@ -203,7 +240,7 @@ def _section(run: ResearchRun, section: Section, read: Read) -> ReportSection:
         status=section.status,
         artifact_id=section.artifact_id,
         text=mark_unsourced(text),
-        cited=run.artifacts[section.artifact_id].cited if section.artifact_id else (),
+        cited=cited_ids(text),
     )
 
 
@@ -222,10 +259,29 @@ def _body(session_id: str, run: ResearchRun, sections: tuple[ReportSection, ...]
     return "\n\n".join(f"## {section.title}\n\n{section.text.strip()}" for section in written) + "\n"
 
 
-def _numbers(run: ResearchRun, texts: Iterable[str]) -> dict[str, int]:
+def _numbers(run: ResearchRun, workspace: Workspace, cites: Iterable[str]) -> dict[str, int]:
     """A number for each cited source, in the order of first use."""
-    cited = dict.fromkeys(key for text in texts for key in cited_ids(text) if key in run.sources)
+    held = workspace.investigation
+    known = [key for key in cites if key in run.sources or (held and key in held.notes.claims)]
+    cited = cited_sources(known, held.notes if held else None, run)
     return {key: number for number, key in enumerate(cited, start=1)}
+
+
+def _contradicting(found: Findings) -> Iterable[str]:
+    """What the report's list of contradictions cites."""
+    return (key for record in found.contradictions for key in (record.claim_id, record.other_id))
+
+
+def _findings(desk: Desk, session_id: str, workspace: Workspace, cites: tuple[str, ...]) -> Findings:
+    if workspace.investigation is None or workspace.run is None:
+        return NO_FINDINGS
+    rows = desk.ledger.query(
+        "SELECT question_id, reason FROM frontier_transitions "
+        "WHERE session_id = ? AND trigger NOT IN ('created', 'reprioritized') ORDER BY question_id, seq",
+        (session_id,),
+    )
+    reasons = {str(row["question_id"]): str(row["reason"]) for row in rows}
+    return findings(workspace.investigation, workspace.run.limits, cited=cites, reasons=reasons)
 
 
 def _reference(

@@ -1,5 +1,6 @@
 """The report as one JSON document for programs: texts as stored, references, verified quotes, hashes."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -7,6 +8,7 @@ import orjson
 
 from researchdesk.graph.plain import plain_json
 from researchdesk.graph.report import Report
+from researchdesk.graph.report_findings import AskedQuestion, Findings, FoundClaim
 
 
 def json_document(report: Report) -> str:
@@ -14,7 +16,18 @@ def json_document(report: Report) -> str:
 
     Keys: ``format, session_id, objective, status, outcome_text, stop_reason, scope_level, template, model,
     started_at, ended_at, report_artifact_id, text, sections[], references[], uncited[], quotes[], gaps[], handoff[],
-    counts{}``.
+    counts{}, claims[], questions[], contradictions[], assumptions[], recorded_gaps[], coverage{}``; the last six are
+    empty for a run without questions and claims.
+
+    * ``claims[]``: every claim, cited or not: ``id, text, kind, value, unit, status, question_id, scope, check, note,
+      links[], cited, verified, source_ids[], numbers[], independent[] (source_ids, reasons), lacks[], challenges[]``.
+    * ``questions[]``: a tree, parents first: ``id, parent_id, depth, kind, text, why, status, priority, depends_on[],
+      answer, claim_ids[], assumption, reopens, attempts_before, created_seq, trans_seq, reason, waits_for[],
+      challenged, total, verified``; ``reason`` is that of its last change of status.
+    * ``contradictions[]``: ``id, claim_id, other_id, differs, status, note``; ``other_id`` is a claim or a source.
+    * ``assumptions[]`` and ``recorded_gaps[]``: ``id, text, question_id``.
+    * ``coverage{}``: ``challenged, total, verified`` claims (retracted ones aside), ``challenges`` by outcome;
+      ``infrastructure`` are those whose search failed.
     """
     return plain_json(orjson.dumps(_fields(report), option=orjson.OPT_INDENT_2).decode()) + "\n"
 
@@ -39,8 +52,11 @@ def _fields(report: Report) -> dict[str, Any]:
             {
                 **{key: value for key, value in asdict(section).items() if key != "cited"},
                 "citations": [
-                    {"source_id": key, "number": numbers[key]} for key in section.cited if key in numbers
+                    {"source_id": key, "number": numbers[key]}
+                    for key in report.sources_of(section.cited)
+                    if key in numbers
                 ],
+                "claim_ids": [key for key in section.cited if key in report.findings.claims],
             }
             for section in report.sections
         ],
@@ -56,4 +72,38 @@ def _fields(report: Report) -> dict[str, Any]:
             "cited": len(report.references),
             "quotes_verified": len(report.quotes),
         },
+        **_findings(report.findings, numbers),
+    }
+
+
+def _findings(found: Findings, numbers: Mapping[str, int]) -> dict[str, Any]:
+    return {
+        "claims": [_claim(claim, numbers) for claim in found.claims.values()],
+        "questions": [_question(asked) for asked in found.questions],
+        "contradictions": [asdict(record) for record in found.contradictions],
+        "assumptions": [asdict(record) for record in found.assumptions],
+        "recorded_gaps": [asdict(record) for record in found.gaps],
+        "coverage": {**asdict(found.checked), "challenges": dict(found.outcomes)},
+    }
+
+
+def _claim(found: FoundClaim, numbers: Mapping[str, int]) -> dict[str, Any]:
+    return {
+        **asdict(found.claim),
+        "cited": found.cited,
+        "verified": found.verified,
+        "source_ids": list(found.source_ids),
+        "numbers": [numbers[key] for key in found.source_ids if key in numbers],
+        "independent": [asdict(cluster) for cluster in found.independent],
+        "lacks": list(found.lacks),
+        "challenges": [asdict(challenge) for challenge in found.challenges],
+    }
+
+
+def _question(asked: AskedQuestion) -> dict[str, Any]:
+    return {
+        **asdict(asked.question),
+        "reason": asked.reason,
+        "waits_for": list(asked.waits_for),
+        **asdict(asked.checked),
     }

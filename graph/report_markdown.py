@@ -1,10 +1,18 @@
 """The report as Markdown: numbered citations, a head, the sections, gaps, references and the handoff lists."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 
 from researchdesk.graph.plain import inert, markdown_code, markdown_locator, markdown_text, one_line
-from researchdesk.graph.report import HandoffList, Reference, Report
-from researchdesk.graph.words import model_text
+from researchdesk.graph.report import DAGGER, HandoffList, Reference, Report
+from researchdesk.graph.report_findings_markdown import (
+    checks,
+    claims,
+    contradictions,
+    legend,
+    open_questions,
+)
+from researchdesk.graph.words import checked_text, model_text
 
 TITLE_CHARS = 160
 COMMANDS = "verification_commands"
@@ -15,7 +23,11 @@ def markdown(report: Report) -> str:
     parts = [
         *_head(report),
         *(inert(report.numbered(part)) for part in _parts(report)),
+        *checks(report),
+        *contradictions(report),
+        *open_questions(report),
         *_gaps(report),
+        *claims(report),
         *_references(report),
         *_uncited(report),
         *(part for handed in report.handoff for part in _handoff(report, handed)),
@@ -31,9 +43,12 @@ def _head(report: Report) -> Iterator[str]:
         "Date": report.ended_at[:10],
         "Sources": _counts(report),
         "Quotes verified": str(len(report.quotes)),
+        **({"Claims": checked_text(asdict(report.findings.checked))} if report.findings.claims else {}),
         "Written by": markdown_text(model_text(report.model)),
         "Session": markdown_text(report.session_id),
     }
+    if report.marks:
+        facts[DAGGER] = legend(report)
     if len(one_line(report.objective)) > TITLE_CHARS:
         facts = {"Objective": markdown_text(report.objective), **facts}
     yield _bullets(f"**{name}:** {fact}" for name, fact in facts.items())

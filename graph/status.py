@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from researchdesk.graph.plain import one_line
-from researchdesk.graph.words import STAGE_WORDS, STOP_WORDS
+from researchdesk.graph.words import QUESTION_WORDS, STAGE_WORDS, STOP_WORDS, checked_text
 
 _MARKS = {
     "completed": "✓",
@@ -59,13 +59,11 @@ def _investigated(view: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The lines of a run that keeps questions and claims."""
     if not view["questions"]:
         return
-    covered = view["coverage"]
-    yield "questions", _counts(view["questions"])
-    yield "claims", _counts(view["claims"])
-    yield (
-        "challenges",
-        f"{_counts(view['challenges'])}; {covered['challenged']} of {covered['total']} claims are challenged",
-    )
+    yield "questions", _counts({QUESTION_WORDS[key]: n for key, n in view["questions"].items()})
+    if current := view["question_in_progress"]:
+        yield "", f"now {current['id']}: {current['text']}"
+    yield "claims", checked_text(view["coverage"])
+    yield "challenges", _counts(view["challenges"])
 
 
 def _state(view: Mapping[str, Any]) -> str:

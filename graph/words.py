@@ -1,10 +1,13 @@
 """What a person reads about a run instead of its codes: how it stands, why it stopped, what an event was."""
 
-from typing import assert_never
+from collections.abc import Mapping, Sequence
+from typing import Any, assert_never
 
 from researchdesk.graph.plain import one_line
 from researchdesk.state import events as ev
+from researchdesk.state.independence import Cluster
 from researchdesk.state.run import ResearchRun
+from researchdesk.state.vocabulary import QuestionStatus
 
 STOP_WORDS = {
     "budget_tokens": "its token budget was spent",
@@ -21,6 +24,14 @@ STAGE_WORDS = {
     "report_writing": "writing the report",
     "completed": "completed",
     "": "no research",
+}
+QUESTION_WORDS: dict[QuestionStatus, str] = {
+    "pending": "not begun",
+    "in_progress": "in work",
+    "blocked": "blocked",
+    "resolved": "answered",
+    "unresolvable": "could not be answered",
+    "pruned": "dropped",
 }
 
 
@@ -54,6 +65,21 @@ def model_text(model: str) -> str:
     if not model:
         return "not recorded"
     return "no language model (the embedded rules)" if model == "offline" else one_line(model)
+
+
+def checked_text(coverage: Mapping[str, Any]) -> str:
+    """Coverage and what was verified, in one line; ``challenged``, ``verified`` and ``total`` are counts of claims."""
+    challenged, verified, total = (coverage[key] for key in ("challenged", "verified", "total"))
+    return f"checked {challenged} of {total} claim{'' if total == 1 else 's'}; {verified} verified"
+
+
+def independence_text(links: int, clusters: Sequence[Cluster]) -> str:
+    """How many independent origins that many links come to, and why not more: "5 links, 1 origin: …"."""
+    text = (
+        f"{links} link{'' if links == 1 else 's'}, {len(clusters)} origin{'' if len(clusters) == 1 else 's'}"
+    )
+    reasons = [reason for cluster in clusters for reason in cluster.reasons]
+    return f"{text}: {'; '.join(reasons)}" if reasons else text
 
 
 def describe(event: ev.Event, *, limit: int = 100) -> str:

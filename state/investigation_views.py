@@ -1,7 +1,9 @@
 """What an investigation looks like from outside: counts for the status, its questions and its claims one by one."""
 
 from collections import Counter
-from dataclasses import asdict
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import Any
 
 from researchdesk.state.challenge_coverage import coverage
@@ -13,30 +15,69 @@ from researchdesk.state.limits import Limits
 from researchdesk.state.questions import Question
 from researchdesk.state.verification import clusters, lacks, supporting
 
-NO_COUNTS: dict[str, dict[str, int]] = {
-    "questions": {},
-    "claims": {},
-    "challenges": {"open": 0},
-    "coverage": {"challenged": 0, "total": 0},
-}
+QUESTIONS_COVERED = 100
 
 
-def counts(investigation: Investigation | None) -> dict[str, dict[str, int]]:
-    """Questions and claims by status, challenges by outcome, and how many of the claims were challenged."""
-    if investigation is None:
-        return {name: dict(nothing) for name, nothing in NO_COUNTS.items()}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """Of ``total`` claims so many were challenged, and so many are VERIFIED; retracted claims are no part of it."""
+
+    challenged: int
+    total: int
+    verified: int
+
+
+def checked(investigation: Investigation) -> Checked:
+    """How far the claims were checked."""
     covered = coverage(investigation.challenges, investigation.notes)
-    outcomes = Counter(c.outcome for c in investigation.challenges if c.outcome)
+    verified = sum(claim.status == "VERIFIED" for claim in investigation.notes.all_claims)
+    return Checked(challenged=covered.challenged, total=covered.total, verified=verified)
+
+
+def checked_by_question(investigation: Investigation) -> dict[str, Checked]:
+    """How far the claims of each question were checked, for those that have any, in the order of the ids."""
+    verified = Counter(
+        claim.question_id or ROOT for claim in investigation.notes.all_claims if claim.status == "VERIFIED"
+    )
+    rows = coverage(investigation.challenges, investigation.notes).by_question
+    return {key: Checked(challenged=done, total=total, verified=verified[key]) for key, done, total in rows}
+
+
+def outcomes(challenges: Iterable[Challenge]) -> dict[str, int]:
+    """How many challenges came out how.
+
+    Keys: the outcomes that occur; ``infrastructure`` for those whose search failed, which say nothing; ``open``.
+    """
+    found = Counter("infrastructure" if c.failed else c.outcome or "open" for c in challenges)
+    return {"open": found.pop("open", 0), **dict(sorted(found.items()))}
+
+
+def counts(investigation: Investigation | None) -> dict[str, Any]:
+    """The part of the status that tells of an investigation; all of it is empty where there is none.
+
+    Keys: ``questions`` and ``claims`` by status; ``question_in_progress`` (``id``, ``text``) or null, where that is
+    not the objective itself; ``challenges`` as in `outcomes`; ``coverage`` with ``challenged``, ``total``,
+    ``verified`` and, for the first `QUESTIONS_COVERED` questions, ``by_question``.
+    """
+    held = investigation or Investigation()
+    frontier = held.frontier
+    current = frontier.questions.get(frontier.current_id)
     return {
-        "questions": _sorted(Counter(question.status for question in investigation.frontier)),
-        "claims": _sorted(Counter(claim.status for claim in investigation.notes.all_claims)),
-        "challenges": {"open": len(investigation.challenges.open), **_sorted(outcomes)},
-        "coverage": {"challenged": covered.challenged, "total": covered.total},
+        "questions": dict(sorted(Counter(question.status for question in frontier).items())),
+        "question_in_progress": {"id": current.id, "text": current.text} if current else None,
+        "claims": dict(sorted(Counter(claim.status for claim in held.notes.all_claims).items())),
+        "challenges": outcomes(held.challenges),
+        "coverage": {**asdict(checked(held)), "by_question": coverage_view(held)},
     }
 
 
-def _sorted(counted: Counter[Any]) -> dict[str, int]:
-    return dict(sorted(counted.items()))
+def coverage_view(investigation: Investigation) -> list[dict[str, Any]]:
+    """How far the claims of each question were checked, for the first `QUESTIONS_COVERED` that have any.
+
+    Shape: ``question_id, challenged, total, verified``.
+    """
+    found = checked_by_question(investigation).items()
+    return [{"question_id": key, **asdict(of)} for key, of in islice(found, QUESTIONS_COVERED)]
 
 
 def questions_view(investigation: Investigation) -> list[dict[str, Any]]:

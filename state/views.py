@@ -35,6 +35,7 @@ def status_view(workspace: Workspace, *, updated_at: str = "") -> dict[str, Any]
         "stop_reason": run.stop_reason,
         "checklist": [_item(item.item_id, item.title, item.update) for item in run.checklist],
         "questions": counted["questions"],
+        "question_in_progress": counted["question_in_progress"],
         "claims": counted["claims"],
         "challenges": counted["challenges"],
         "sources": len(run.sources),

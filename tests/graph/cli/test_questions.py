@@ -133,6 +133,18 @@ def test_the_status_counts_questions_claims_challenges_and_coverage(home: Path) 
     view = json.loads(call("status", "--json", "--home", home).stdout)
     assert view["questions"] == {"in_progress": 2, "pending": 1}
     assert view["claims"] == {"UNVERIFIED": 1, "VERIFIED": 1}
-    assert view["challenges"] == {"open": 0, "inconclusive": 1, "survived": 1}
-    assert view["coverage"] == {"challenged": 1, "total": 2}
-    assert "1 of 2 claims are challenged" in call("status", "--home", home).stdout
+    assert view["challenges"] == {"open": 0, "infrastructure": 1, "survived": 1}
+    assert view["question_in_progress"] == {"id": "q_002", "text": "How long has a password to be?"}
+    assert view["coverage"] == {
+        "challenged": 1,
+        "total": 2,
+        "verified": 1,
+        "by_question": [{"question_id": "q_002", "challenged": 1, "total": 2, "verified": 1}],
+    }
+    shown = [line.rstrip() for line in call("status", "--home", home).stdout.splitlines()]
+    at = shown.index("questions   2 in work, 1 not begun")
+    assert shown[at + 1 : at + 4] == [
+        "            now q_002: How long has a password to be?",
+        "claims      checked 1 of 2 claims; 1 verified",
+        "challenges  0 open, 1 infrastructure, 1 survived",
+    ]

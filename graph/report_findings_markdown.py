@@ -1,0 +1,160 @@
+"""The parts of a Markdown report that tell of its investigation: checks, contradictions, open questions, claims."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+
+from researchdesk.graph.plain import markdown_text
+from researchdesk.graph.report import DAGGER, Report
+from researchdesk.graph.report_findings import AskedQuestion, FoundClaim
+from researchdesk.graph.words import QUESTION_WORDS, checked_text, independence_text
+from researchdesk.state.challenges import Challenge
+from researchdesk.state.claims import Contradiction
+from researchdesk.state.questions import SETTLED_QUESTION
+
+MOST = 100
+"""Lines of a list; what is more is counted."""
+TEXT_CHARS = 300
+CELL_CHARS = 120
+COLUMNS = ("Question", "Status", "Claims", "Checked", "Verified")
+
+
+def legend(report: Report) -> str:
+    """What the dagger says, in plain words."""
+    found = report.findings
+    return (
+        f"not verified: a claim needs {_count(found.min_sources, 'independent source')} and "
+        f"{_count(found.min_challenges, 'survived challenge')}, a search for the opposite that found nothing "
+        "against it; “Claims” says what each one lacks"
+    )
+
+
+def checks(report: Report) -> Iterator[str]:
+    """How many of the claims were challenged, with what outcome, as a whole and by question."""
+    found = report.findings
+    if not found.claims:
+        return
+    yield "## What was checked"
+    yield f"{checked_text(asdict(found.checked)).capitalize()}. {_outcomes_text(report)}"
+    head = [f"| {' | '.join(COLUMNS)} |", "|---|---|---:|---:|---:|"]
+    shown = found.questions[:MOST]
+    more = [_more(len(found.questions))] if len(found.questions) > MOST else []
+    yield "\n".join([*head, *(_row(asked) for asked in shown)])
+    yield from more
+
+
+def _outcomes_text(report: Report) -> str:
+    found = report.findings.outcomes
+    ran = {name: found.get(name, 0) for name in ("survived", "weakened", "refuted", "inconclusive")}
+    told = ", ".join(f"{count} {name}" for name, count in ran.items())
+    text = f"Challenges to claims, answers and the conclusion that could be searched: {told}."
+    if failed := found.get("infrastructure", 0):
+        text += f" {failed} more could not be searched (infrastructure) and count for nothing."
+    if waiting := found.get("open", 0):
+        text += f" {waiting} more {'is' if waiting == 1 else 'are'} open."
+    return text
+
+
+def _row(asked: AskedQuestion) -> str:
+    of, checked = asked.question, asked.checked
+    cells = (
+        f"{of.id} {markdown_text(of.text, limit=CELL_CHARS)}",
+        QUESTION_WORDS[of.status],
+        *(str(count) for count in (checked.total, checked.challenged, checked.verified)),
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def contradictions(report: Report) -> Iterator[str]:
+    """What differs, with both sides, their numbers and whether it is explained."""
+    found = report.findings.contradictions
+    if found:
+        yield "## Contradictions"
+        yield _list([_contradiction(report, record) for record in found[:MOST]], len(found))
+
+
+def _contradiction(report: Report, record: Contradiction) -> str:
+    why = f": {markdown_text(record.note, limit=TEXT_CHARS)}" if record.note.strip() else ""
+    head = f"- {markdown_text(record.differs, limit=TEXT_CHARS)} ({record.id}, {record.status}{why})"
+    return "\n".join([head, *(f"    - {_side(report, key)}" for key in (record.claim_id, record.other_id))])
+
+
+def _side(report: Report, key: str) -> str:
+    claim = report.findings.claims.get(key)
+    if claim is not None:
+        return _claim_head(report, claim)
+    title = next((ref.title for ref in report.sources if ref.source_id == key), "")
+    return f"{report.numbers_of([key])} {markdown_text(title) or 'Untitled'} ({key})"
+
+
+def open_questions(report: Report) -> Iterator[str]:
+    """What was asked and not answered, and the gaps that were recorded."""
+    found = report.findings
+    unanswered = [asked for asked in found.questions if asked.question.status != "resolved"]
+    told = set(report.gaps)
+    lines = [f"- {_unanswered(asked)}" for asked in unanswered]
+    lines += [
+        f"- {markdown_text(g.text, limit=TEXT_CHARS)} ({g.id})" for g in found.gaps if g.text not in told
+    ]
+    if lines:
+        yield "## Open questions"
+        yield _list(lines[:MOST], len(lines))
+
+
+def _unanswered(asked: AskedQuestion) -> str:
+    of = asked.question
+    state = QUESTION_WORDS[of.status]
+    if of.status in ("pending", "blocked") and asked.waits_for:
+        state += f", waits for {', '.join(asked.waits_for)}"
+    elif of.status in SETTLED_QUESTION and asked.reason.strip():
+        state += f": {markdown_text(asked.reason, limit=TEXT_CHARS)}"
+    assumed = (
+        f" Assumed instead: {markdown_text(of.assumption, limit=TEXT_CHARS)}" if of.assumption.strip() else ""
+    )
+    return f"{of.id} {markdown_text(of.text, limit=TEXT_CHARS)} ({state}){assumed}"
+
+
+def claims(report: Report) -> Iterator[str]:
+    """Each claim that the report cites: its sources, how many are independent and why, and what it lacks."""
+    cited = [claim for claim in report.findings.claims.values() if claim.cited]
+    if cited:
+        yield "## Claims"
+        yield _list([f"- {_claim(report, claim)}" for claim in cited[:MOST]], len(cited))
+
+
+def _claim(report: Report, found: FoundClaim) -> str:
+    parts = [_claim_head(report, found), independence_text(len(found.claim.links), found.independent)]
+    parts += [_challenged(found.challenges)]
+    parts += [f"lacks: {item}" for item in found.lacks]
+    # The head is Markdown already; what follows may quote names and texts from outside.
+    return "; ".join([parts[0], *(markdown_text(part, limit=TEXT_CHARS) for part in parts[1:])])
+
+
+def _claim_head(report: Report, found: FoundClaim) -> str:
+    claim = found.claim
+    mark = "" if found.verified else DAGGER
+    scope = f", only for: {markdown_text(claim.scope, limit=TEXT_CHARS)}" if claim.scope.strip() else ""
+    numbers = report.numbers_of(found.source_ids)
+    text = markdown_text(claim.text, limit=TEXT_CHARS)
+    return f"**{claim.id}** {text}{f' {numbers}' if numbers else ''}{mark} ({claim.status}{scope})"
+
+
+def _challenged(challenges: Sequence[Challenge]) -> str:
+    if not challenges:
+        return "not challenged"
+    told = (
+        f"{c.strategy.replace('_', ' ')}: {'not searched' if c.failed else c.outcome or 'open'}"
+        for c in challenges
+    )
+    return f"challenged by {', '.join(told)}"
+
+
+def _list(lines: Sequence[str], count: int) -> str:
+    return "\n".join([*lines, f"- {_more(count)}"] if count > MOST else lines)
+
+
+def _more(count: int) -> str:
+    return f"and {count - MOST} more"
+
+
+def _count(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"

@@ -1,0 +1,218 @@
+"""What a report tells of its investigation: numbers and daggers for claims, checks, contradictions, open questions."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+
+from researchdesk.graph.rendering import render_report
+from researchdesk.graph.report import Report, read_report
+from researchdesk.state import events as ev
+from researchdesk.tools.workspace import Desk, open_desk
+
+from ...tools.investigate.scripts import (
+    BLOG,
+    COUNTER,
+    NIST,
+    ask,
+    challenge,
+    entry,
+    figure,
+    investigator,
+    link,
+    verified,
+)
+
+EVIL = "Weak | below <b>8</b> [x](javascript:alert(1)) ![p](https://t.example.org/p.png)"
+CONCLUSION = (
+    "Eight characters are demanded [c_001]. Less is weak [s_001, c_002]. Both say so [c_001; c_002]. "
+    "The blog prefers length [s_003].\n"
+)
+
+
+def investigated(desk: Desk) -> None:
+    """A session `s1` with a draft that cites a verified claim and one that is not, and all that goes with them."""
+    caller = investigator(desk)
+    verified(caller)
+    weak = {**figure(link("s_002", "Shorter than 8 characters is weak")), "text": EVIL}
+    notes = [weak, entry(text="Length matters most.", question_id="q_001")]
+    caller.ok("notes_append", section="Unverified", entries=notes)
+    caller.ok("challenge", **challenge(target="c_002", query=COUNTER, strategy="counterexample"))
+    assert caller.refused("search_sources", query=COUNTER) == "search_rate_limited"
+    caller.ok("record_challenge_result", challenge_id="ch_002", outcome="inconclusive")
+    caller.ok("archive_source", locator=BLOG)
+    differs = entry("contradiction", "At least | weak below", about=["c_001", "c_002"])
+    caller.ok("notes_append", section="Contradictions", entries=[differs])
+    gap = entry("gap", "No [text](javascript:2) on PINs", question_id="q_002")
+    caller.ok("notes_append", section="Assumptions & gaps", entries=[gap])
+    ask(caller, "Which characters have to be allowed?", priority=70, depends_on=["q_002"])
+    ask(caller, "Who <i>reviews</i> the rules?")
+    caller.session.steering.prune("q_004", "- nobody *asked*")
+    caller.session.record([ev.ResearchStopped(reason="step_cap", detail="40 requests of 40 were made")])
+    caller.checkpoint(stage="report_writing")
+    caller.section("conclusion", CONCLUSION)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("investigated")
+    with open_desk(folder) as desk:
+        investigated(desk)
+    yield folder
+
+
+@pytest.fixture(scope="module")
+def report(home: Path) -> Report:
+    with open_desk(home) as desk:
+        return read_report(desk, "s1")
+
+
+def part(document: str, heading: str) -> str:
+    """What stands under a heading."""
+    return document.partition(f"## {heading}\n\n")[2].partition("\n\n## ")[0]
+
+
+def test_a_claim_is_cited_by_the_numbers_of_its_sources_and_marked_where_it_is_not_verified(
+    report: Report,
+) -> None:
+    assert [(ref.number, ref.source_id) for ref in report.references] == [
+        (1, "s_001"),
+        (2, "s_002"),
+        (3, "s_003"),
+    ]
+    assert report.numbered("[c_001] [c_002] [s_003, c_002] [c_003] [c_009]") == (
+        "[1, 2] [2]† [3, 2]† [c_003]† [c_009]"
+    )
+    document = render_report(report)
+    assert "Eight characters are demanded [1, 2]. Less is weak [1, 2]†. Both say so [1, 2]†." in document
+
+
+def test_the_legend_of_the_mark_stands_once_in_the_head_and_only_where_something_is_marked(
+    report: Report,
+) -> None:
+    head = render_report(report).partition("\n\n## ")[0]
+    assert "- **Claims:** checked 1 of 3 claims; 1 verified\n" in head
+    assert (
+        "- **†:** not verified: a claim needs 2 independent sources and 1 survived challenge, a search for the "
+        "opposite that found nothing against it; “Claims” says what each one lacks"
+    ) in head
+    sure = {
+        key: replace(claim, cited=claim.cited and claim.verified)
+        for key, claim in report.findings.claims.items()
+    }
+    assert not replace(report, findings=replace(report.findings, claims=sure)).marks
+
+
+def test_coverage_stands_beside_the_outcomes_and_is_told_question_by_question(report: Report) -> None:
+    assert part(render_report(report), "What was checked").splitlines() == [
+        "Checked 1 of 3 claims; 1 verified. Challenges to claims, answers and the conclusion that could be searched: "
+        "1 survived, 0 weakened, 0 refuted, 0 inconclusive. "
+        "1 more could not be searched (infrastructure) and count for nothing.",
+        "",
+        "| Question | Status | Claims | Checked | Verified |",
+        "|---|---|---:|---:|---:|",
+        "| q_001 What should a password policy demand? | in work | 1 | 0 | 0 |",
+        "| q_002 How long has a password to be? | in work | 2 | 1 | 1 |",
+        "| q_003 Which characters have to be allowed? | not begun | 0 | 0 | 0 |",
+        r"| q_004 Who \<i\>reviews\</i\> the rules? | dropped | 0 | 0 | 0 |",
+    ]
+
+
+def test_a_contradiction_shows_both_sides_with_their_numbers_and_status(report: Report) -> None:
+    lines = part(render_report(report), "Contradictions").splitlines()
+    assert lines[:2] == [
+        r"- At least \| weak below (con_001, open)",
+        "    - **c_001** Passwords have at least 8 characters. [1, 2] (VERIFIED)",
+    ]
+    assert lines[2].startswith(r"    - **c_002** Weak \| below \<b\>8\</b\> ")
+    assert lines[2].endswith(" [2]† (UNVERIFIED)") and len(lines) == 3
+
+
+def test_what_stayed_open_is_listed_with_its_reason(report: Report) -> None:
+    assert part(render_report(report), "Open questions").splitlines() == [
+        "- q_001 What should a password policy demand? (in work)",
+        "- q_002 How long has a password to be? (in work)",
+        "- q_003 Which characters have to be allowed? (not begun, waits for q_002)",
+        r"- q_004 Who \<i\>reviews\</i\> the rules? (dropped: \- nobody \*asked\*)",
+        r"- No \[text\](javascript:2) on PINs (gap_001)",
+    ]
+
+
+def test_each_cited_claim_says_what_it_stands_on_and_what_it_lacks(report: Report) -> None:
+    first, second = part(render_report(report), "Claims").splitlines()
+    assert first == (
+        "- **c_001** Passwords have at least 8 characters. [1, 2] (VERIFIED); 2 links, 2 origins; "
+        "challenged by direct negation: survived"
+    )
+    assert second.endswith(
+        " [2]† (UNVERIFIED); 1 link, 1 origin; challenged by counterexample: not searched; "
+        "lacks: needs 1 more independent supporting source; it has 1; "
+        "lacks: needs 1 more survived challenge"
+    )
+
+
+def test_a_long_list_is_cut_and_says_how_much_more_there_is(report: Report) -> None:
+    claims = {f"c_{n:03}": replace(report.findings.claims["c_001"], cited=True) for n in range(1, 124)}
+    many = replace(report, findings=replace(report.findings, claims=claims))
+    lines = part(render_report(many), "Claims").splitlines()
+    assert len(lines) == 101 and lines[-1] == "- and 23 more"
+
+
+def test_nothing_of_claims_and_questions_acts_in_a_page_or_a_document(report: Report) -> None:
+    document, page = render_report(report), render_report(report, "html")
+    tokens = MarkdownIt("commonmark").enable("table").parse(document)
+    kinds = [child.type for token in tokens for child in (token, *(token.children or ()))]
+    assert not {"html_block", "html_inline", "image"} & set(kinds)
+    assert kinds.count("link_open") == page.count("<a href=") == 3
+    assert "<table>" in page and not re.search(r"<(b|i|img|script)\b|\s(id|src|style|class)=", page)
+
+
+def test_the_json_holds_claims_questions_contradictions_and_coverage(report: Report) -> None:
+    document = json.loads(render_report(report, "json"))
+    first, second, third = document["claims"]
+    assert (first["id"], first["verified"], first["cited"], first["numbers"], first["lacks"]) == (
+        "c_001",
+        True,
+        True,
+        [1, 2],
+        [],
+    )
+    assert [cluster["source_ids"] for cluster in first["independent"]] == [["s_001"], ["s_002"]]
+    assert first["links"][0]["source_id"] == "s_001" and first["challenges"][0]["outcome"] == "survived"
+    assert (second["numbers"], second["challenges"][0]["cause"]) == ([2], "infrastructure")
+    assert (third["cited"], third["source_ids"], len(third["lacks"])) == (False, [], 2)
+    asked = [
+        (q["id"], q["status"], q["reason"], q["total"], q["challenged"], q["verified"])
+        for q in document["questions"]
+    ]
+    assert asked == [
+        ("q_001", "in_progress", "", 1, 0, 0),
+        ("q_002", "in_progress", "", 2, 1, 1),
+        ("q_003", "pending", "", 0, 0, 0),
+        ("q_004", "pruned", "- nobody *asked*", 0, 0, 0),
+    ]
+    (record,) = document["contradictions"]
+    assert (record["claim_id"], record["other_id"], record["status"]) == ("c_001", "c_002", "open")
+    assert document["coverage"] == {
+        "challenged": 1,
+        "total": 3,
+        "verified": 1,
+        "challenges": {"open": 0, "infrastructure": 1, "survived": 1},
+    }
+    assert [gap["id"] for gap in document["recorded_gaps"]] == ["gap_001"]
+    cited = document["sections"][0]
+    assert cited["claim_ids"] == ["c_001", "c_002"]
+    assert [one["number"] for one in cited["citations"]] == [1, 2, 3]
+
+
+def test_a_run_without_questions_and_claims_has_no_such_parts(desk: Desk) -> None:
+    plain = read_report(desk, "r1")
+    for heading in ("What was checked", "Contradictions", "Open questions", "Claims"):
+        assert f"## {heading}\n" not in render_report(plain)
+    document = json.loads(render_report(plain, "json"))
+    assert [document[key] for key in ("claims", "questions", "contradictions")] == [[], [], []]
+    assert NIST not in render_report(plain)
