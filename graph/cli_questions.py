@@ -10,6 +10,7 @@ from researchdesk.graph.cli_options import HomeOption, JsonOption, SessionArgume
 from researchdesk.graph.console import note, result_json, result_table
 
 if TYPE_CHECKING:
+    from researchdesk.state.investigation_views import Checked
     from researchdesk.tools.door import Session
     from researchdesk.tools.steering import Steered, Steering
 
@@ -42,38 +43,76 @@ app = typer.Typer(
 
 
 @app.command(LIST)
-def questions(session: SessionArgument = "", home: HomeOption = "", json: JsonOption = False) -> None:
-    """List the questions of a run with their status and attempts; the same as `questions [SESSION]`."""
-    from researchdesk.state.investigation_views import questions_view
+def questions(
+    session: SessionArgument = "",
+    home: HomeOption = "",
+    json: JsonOption = False,
+    attempts: Annotated[
+        bool,
+        typer.Option("--attempts", help="Show each search and fetch under its question, and what it gave."),
+    ] = False,
+) -> None:
+    """List the questions of a run as a tree; the same as `questions [SESSION]`.
+
+    Each with its status, the searches made for it, how many of its claims were challenged and verified, and its
+    answer or what was assumed instead. --json always holds the attempts.
+    """
+    from researchdesk.state.investigation_views import checked_by_question, questions_view
 
     with existing_desk(home) as desk:
-        found = questions_view(_investigating(desk.existing(session)).investigation)
+        held = _investigating(desk.existing(session)).investigation
+        found = questions_view(held)
+        covered = checked_by_question(held)
     if json:
         result_json(found)
         return
     result_table(
-        ("question", "status", "priority", "searches", "waits for", "text"),
-        (_question_row(question) for question in found),
+        ("question", "status", "priority", "searches", "claims", "waits for", "text"),
+        (
+            row
+            for question in found
+            for row in _question_rows(question, covered.get(question["id"]), attempts=attempts)
+        ),
         prose=("text",),
     )
 
 
-def _question_row(question: dict[str, Any]) -> tuple[str, ...]:
+def _question_rows(
+    question: dict[str, Any], covered: "Checked | None", *, attempts: bool
+) -> Iterator[tuple[str, ...]]:
+    """A question, and under it what was tried for it."""
     searches = [a for a in question["attempts"] if a["kind"] != "fetch"]
     failed = sum(a["cause"] == "infrastructure" for a in searches)
     told = question["answer"] or question["assumption"]
-    return (
-        "· " * question["depth"] + question["id"],
+    indent = "· " * question["depth"]
+    yield (
+        indent + question["id"],
         question["status"],
         str(question["priority"]),
         f"{len(searches)} ({failed} failed)" if failed else str(len(searches)),
+        f"{covered.total}, {covered.challenged} challenged, {covered.verified} verified" if covered else "0",
         ", ".join(question["waits_for"]),
         f"{question['text']} -> {told}" if told else question["text"],
     )
+    if attempts:
+        yield from (_attempt_row(attempt, indent) for attempt in question["attempts"])
+
+
+def _attempt_row(attempt: dict[str, Any], indent: str) -> tuple[str, ...]:
+    came = "" if attempt["results"] is None else str(attempt["results"])
+    if attempt["cause"] == "infrastructure":
+        came = "failed"
+    kind = f"{attempt['kind']} {attempt['challenge_id']}".rstrip()
+    outcome = f" -> {attempt['outcome']}" if attempt["outcome"] else ""
+    return (f"{indent}{attempt['id']}", kind, "", came, "", "", f"{attempt['query']}{outcome}")
 
 
 def claims(session: SessionArgument = "", home: HomeOption = "", json: JsonOption = False) -> None:
-    """List the claims of a run: status, sources, how many of them are independent and why, challenges."""
+    """List the claims of a run: status, sources, how many of them are independent and why, challenges, what lacks.
+
+    A claim is VERIFIED only with support from independent sources, at least two, and at least one challenge that it
+    survived. "5 links, 1 origin: …" names what ties its sources together.
+    """
     from researchdesk.state.investigation_views import claims_view
 
     with existing_desk(home) as desk:
@@ -84,22 +123,24 @@ def claims(session: SessionArgument = "", home: HomeOption = "", json: JsonOptio
         result_json(found)
         return
     result_table(
-        ("claim", "status", "sources", "independent", "challenges", "text"),
+        ("claim", "question", "status", "sources", "independence", "challenges", "lacks", "text"),
         (_claim_row(claim) for claim in found),
-        prose=("independent", "challenges", "text"),
+        prose=("independence", "challenges", "lacks", "text"),
     )
 
 
 def _claim_row(claim: dict[str, Any]) -> tuple[str, ...]:
-    reasons = [reason for cluster in claim["independent"] for reason in cluster["reasons"]]
-    why = f" ({'; '.join(reasons)})" if reasons else ""
+    from researchdesk.graph.words import independence_text
+
     scope = f" [only: {claim['scope']}]" if claim["scope"] else ""
     return (
         claim["id"],
+        claim["question_id"],
         claim["status"],
         ", ".join(dict.fromkeys(link["source_id"] for link in claim["links"])) or "none",
-        f"{len(claim['independent'])}{why}",
+        independence_text(len(claim["links"]), [cluster["reasons"] for cluster in claim["independent"]]),
         ", ".join(_challenges(claim["challenges"])) or "none",
+        "; ".join(claim["lacks"]),
         f"{claim['text']}{scope}",
     )
 

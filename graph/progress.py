@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import IO, Self, cast
 
@@ -15,9 +15,10 @@ from researchdesk.graph.console import note
 from researchdesk.graph.driver import StreamEvent
 from researchdesk.graph.plain import one_line
 from researchdesk.graph.streams import Unbreakable
-from researchdesk.graph.words import STAGE_WORDS, describe
+from researchdesk.graph.words import QUESTION_WORDS, STAGE_WORDS, describe
 from researchdesk.state import events as ev
-from researchdesk.state.views import settled_count
+from researchdesk.state.investigation import Investigation
+from researchdesk.state.questions import SETTLED_QUESTION, Transition
 from researchdesk.state.workspace import Workspace
 from researchdesk.tools.door import Session
 from researchdesk.tools.workspace import Desk
@@ -88,6 +89,7 @@ class RunProgress:
         self._seen = 0
         self._started = time.monotonic()
         self._facts = "opening"
+        self._question = ""
         self._spending = ""
         self._last = ""
         self._live: Live | None = None
@@ -122,14 +124,15 @@ class RunProgress:
             if milestone and self._live is None:
                 note(milestone)
         self._facts = facts_text(workspace)
+        self._question = question_text(workspace)
         self._spending = spending_text(
             workspace, max_steps=self._max_steps, budget_tokens=self._budget_tokens
         )
 
     def _view(self) -> Group:
         head = f"{self._session_id} · {time.monotonic() - self._started:.0f} s · {self._spending}"
-        lines = (head, self._facts, self._last)
-        return Group(*(Text(one_line(line), overflow="ellipsis", no_wrap=True) for line in lines))
+        lines = (head, self._facts, self._question, self._last)
+        return Group(*(Text(one_line(line), overflow="ellipsis", no_wrap=True) for line in lines if line))
 
 
 def _console() -> Console:
@@ -137,21 +140,36 @@ def _console() -> Console:
 
 
 def facts_text(workspace: Workspace) -> str:
-    """Stage, round and counts of a run, on one line."""
+    """Stage and counts of a run, on one line."""
     run = workspace.run
     if run is None:
         return "opening"
-    settled, items = settled_count(run)
     done = sum(section.status == "completed" for section in run.sections)
     facts = [
         STAGE_WORDS[run.stage],
-        f"round {run.round}",
         f"sources {len(run.sources)}",
-        f"notes {len(run.by_role('evidence_note'))}",
-        f"checklist {settled}/{items}",
+        *_investigated(workspace.investigation),
         f"sections {done}/{len(run.sections)}",
     ]
     return " · ".join(facts)
+
+
+def _investigated(investigation: Investigation | None) -> Iterator[str]:
+    if investigation is None:
+        return
+    settled = sum(question.status in SETTLED_QUESTION for question in investigation.frontier)
+    verified = sum(claim.status == "VERIFIED" for claim in investigation.notes.all_claims)
+    waiting = len(investigation.challenges.open)
+    yield f"questions {settled}/{len(investigation.frontier.questions)} settled"
+    yield f"claims {len(investigation.notes.claims)}, {verified} verified"
+    yield f"challenges {len(investigation.challenges.by_id)}{f', {waiting} open' if waiting else ''}"
+
+
+def question_text(workspace: Workspace) -> str:
+    """The question in progress, on one line; empty where none is."""
+    frontier = workspace.investigation.frontier if workspace.investigation else None
+    current = frontier.questions.get(frontier.working_id) if frontier else None
+    return f"{current.id} {current.text}" if current and current.status == "in_progress" else ""
 
 
 def spending_text(workspace: Workspace, *, max_steps: int = 0, budget_tokens: int = 0) -> str:
@@ -169,9 +187,17 @@ def milestone_text(event: ev.Event, workspace: Workspace) -> str:
             return f"round {event.round}, {STAGE_WORDS[event.stage]} ({counts}): {one_line(event.summary, limit=160)}"
         case ev.ArtifactRecorded(role="report_section", report_section_status="completed"):
             return f"section written: {one_line(event.name)}"
+        case ev.QuestionRecorded(question=question, transition=step) if _settles(step):
+            told = question.answer if question.status == "resolved" else step.reason
+            text = f"{question.id} {QUESTION_WORDS[question.status]}: {question.text}"
+            return one_line(f"{text} -> {told}" if told else text, limit=300)
         case ev.ResearchStopped():
             return f"stopped early: {describe(event, limit=300)}"
         case ev.ModelFailed():
             return f"the model failed: {describe(event, limit=300)}"
         case _:
             return ""
+
+
+def _settles(step: Transition) -> bool:
+    return step.to_status in SETTLED_QUESTION and step.from_status != step.to_status

@@ -122,11 +122,11 @@ def claims(report: Report) -> Iterator[str]:
 
 
 def _claim(report: Report, found: FoundClaim) -> str:
-    parts = [_claim_head(report, found), independence_text(len(found.claim.links), found.independent)]
-    parts += [_challenged(found.challenges)]
+    why = [cluster.reasons for cluster in found.independent]
+    parts = [independence_text(len(found.claim.links), why), _challenged(found.challenges)]
     parts += [f"lacks: {item}" for item in found.lacks]
-    # The head is Markdown already; what follows may quote names and texts from outside.
-    return "; ".join([parts[0], *(markdown_text(part, limit=TEXT_CHARS) for part in parts[1:])])
+    told = (markdown_text(part, limit=TEXT_CHARS) for part in parts)
+    return "; ".join([_claim_head(report, found), *told])
 
 
 def _claim_head(report: Report, found: FoundClaim) -> str:

@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from researchdesk.graph.plain import one_line
-from researchdesk.graph.words import QUESTION_WORDS, STAGE_WORDS, STOP_WORDS, checked_text
+from researchdesk.graph.words import OUTCOME_WORDS, QUESTION_WORDS, STAGE_WORDS, STOP_WORDS, checked_text
 
 _MARKS = {
     "completed": "✓",
@@ -63,7 +63,7 @@ def _investigated(view: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if current := view["question_in_progress"]:
         yield "", f"now {current['id']}: {current['text']}"
     yield "claims", checked_text(view["coverage"])
-    yield "challenges", _counts(view["challenges"])
+    yield "challenges", _counts({OUTCOME_WORDS.get(key, key): n for key, n in view["challenges"].items()})
 
 
 def _state(view: Mapping[str, Any]) -> str:

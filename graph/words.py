@@ -5,7 +5,6 @@ from typing import Any, assert_never
 
 from researchdesk.graph.plain import one_line
 from researchdesk.state import events as ev
-from researchdesk.state.independence import Cluster
 from researchdesk.state.run import ResearchRun
 from researchdesk.state.vocabulary import QuestionStatus
 
@@ -33,6 +32,8 @@ QUESTION_WORDS: dict[QuestionStatus, str] = {
     "unresolvable": "could not be answered",
     "pruned": "dropped",
 }
+OUTCOME_WORDS = {"infrastructure": "could not be searched"}
+"""For those of `state.investigation_views.outcomes` that say too little."""
 
 
 def file_name(locator: str) -> str:
@@ -73,12 +74,15 @@ def checked_text(coverage: Mapping[str, Any]) -> str:
     return f"checked {challenged} of {total} claim{'' if total == 1 else 's'}; {verified} verified"
 
 
-def independence_text(links: int, clusters: Sequence[Cluster]) -> str:
-    """How many independent origins that many links come to, and why not more: "5 links, 1 origin: …"."""
-    text = (
-        f"{links} link{'' if links == 1 else 's'}, {len(clusters)} origin{'' if len(clusters) == 1 else 's'}"
-    )
-    reasons = [reason for cluster in clusters for reason in cluster.reasons]
+def independence_text(links: int, clusters: Sequence[Sequence[str]]) -> str:
+    """How many independent origins that many links come to, and why not more: "5 links, 1 origin: …".
+
+    Args:
+        clusters: for each independent cluster of sources what ties its members together, in words.
+    """
+    origins = len(clusters)
+    text = f"{links} link{'' if links == 1 else 's'}, {origins} origin{'' if origins == 1 else 's'}"
+    reasons = [reason for cluster in clusters for reason in cluster]
     return f"{text}: {'; '.join(reasons)}" if reasons else text
 
 

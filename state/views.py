@@ -8,7 +8,6 @@ from researchdesk.state import events as ev
 from researchdesk.state.investigation_views import counts
 from researchdesk.state.limits import STATUS_ARTIFACTS
 from researchdesk.state.run import ResearchRun
-from researchdesk.state.vocabulary import SETTLED
 from researchdesk.state.workspace import Workspace
 
 RECENT_REFS = 20
@@ -119,8 +118,3 @@ def _tokens(workspace: Workspace) -> dict[str, Any]:
         "output": sum(stage["output"] for stage in by_stage.values()),
         "by_stage": by_stage,
     }
-
-
-def settled_count(run: ResearchRun) -> tuple[int, int]:
-    """Settled and all checklist items."""
-    return sum(item.status in SETTLED for item in run.checklist), len(run.checklist)

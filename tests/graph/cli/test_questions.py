@@ -1,6 +1,7 @@
 """The commands `questions` and `claims`: what they show of an investigation, and how a person steers it."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from ...tools.investigate.scripts import (
     COUNTER,
     NIST,
     OWASP,
+    QUERY,
     SLOW,
     ask,
     challenge,
@@ -48,13 +50,18 @@ def home(tmp_path: Path) -> Iterator[Path]:
 def test_questions_are_shown_as_a_tree_with_status_attempts_and_what_they_wait_for(home: Path) -> None:
     shown = call("questions", "--home", home).stdout.splitlines()
     assert [line.split()[0] for line in shown[1:]] == ["q_001", "·", "·"]
-    assert "in_progress" in shown[2] and "3 (1 failed)" in shown[2]
+    assert "in_progress" in shown[2] and "3 (1 failed)  2, 1 challenged, 1 verified" in shown[2]
     assert (
         "pending" in shown[3]
         and "q_002" in shown[3]
         and shown[3].endswith("Which characters have to be allowed?")
     )
     assert call("questions", "s1", "--home", home).stdout.splitlines() == shown
+    rows = call("questions", "s1", "--attempts", "--home", home).stdout.splitlines()
+    assert [line.split() for line in rows[1:3]] == [line.split() for line in shown[1:3]]
+    assert len(rows) == len(shown) + 6
+    assert re.fullmatch(rf"· \S+ +search +2 +{QUERY} -> .*", rows[3])
+    assert re.fullmatch(rf"· \S+ +challenge ch_002 +failed +{COUNTER} -> .*Too many requests.*", rows[7])
     found = json.loads(call("questions", "s1", "--json", "--home", home).stdout)
     assert [(q["id"], q["status"], q["waits_for"]) for q in found] == [
         ("q_001", "in_progress", []),
@@ -78,8 +85,11 @@ def test_claims_are_shown_with_their_independence_and_its_reasons(home: Path) ->
         session = desk.existing("s1")
         assert [claim.status for claim in session.claims] == ["VERIFIED", "UNVERIFIED"]
     shown = call("claims", "--home", home).stdout.splitlines()
-    assert "VERIFIED" in shown[1] and "s_001, s_002" in shown[1] and "survived" in shown[1]
+    assert (
+        "VERIFIED" in shown[1] and "s_001, s_002  2 links, 2 origins" in shown[1] and "survived" in shown[1]
+    )
     assert "ch_002 counterexample: inconclusive/infrastructure" in shown[2]
+    assert "1 link, 1 origin" in shown[2] and "needs 1 more survived challenge" in shown[2]
     first, second = json.loads(call("claims", "--json", "--home", home).stdout)
     assert [cluster["source_ids"] for cluster in first["independent"]] == [["s_001"], ["s_002"]]
     assert first["lacks"] == [] and second["lacks"][0].startswith(
@@ -146,5 +156,5 @@ def test_the_status_counts_questions_claims_challenges_and_coverage(home: Path) 
     assert shown[at + 1 : at + 4] == [
         "            now q_002: How long has a password to be?",
         "claims      checked 1 of 2 claims; 1 verified",
-        "challenges  0 open, 1 infrastructure, 1 survived",
+        "challenges  0 open, 1 could not be searched, 1 survived",
     ]
