@@ -204,7 +204,8 @@ def resolve(
     question = _in_progress(frontier, question_id, "resolved")
     if not answer.strip():
         raise Refusal("invalid_arguments", "answer: it is empty; say what was found, or retry the question")
-    changed = replace(question, answer=answer.strip(), claim_ids=tuple(dict.fromkeys(claim_ids)))
+    claims = tuple(dict.fromkeys(claim_ids))
+    changed = replace(question, answer=answer.strip(), claim_ids=claims, reason=reason.strip())
     moved = Moved(frontier=place(frontier, changed), question_id=question_id)
     return settle(step(moved, question_id, "resolved", "resolved", actor=actor, reason=reason))
 

@@ -10,30 +10,59 @@ from researchdesk.state.anchors import misquotes
 from researchdesk.state.citations import cited_ids, unsourced
 from researchdesk.state.citing import fallen, uncitable
 from researchdesk.state.notes import Notes
+from researchdesk.state.reach import untried_leads
 from researchdesk.state.run import ResearchRun
+from researchdesk.state.unsettled import named, unsettled
 from researchdesk.state.vocabulary import SETTLED
+from researchdesk.state.workspace import Workspace
+
+NO_SOURCE = "no source is archived; search and archive one first"
+NOT_SEARCHED = "the corpus was not searched yet; call search_sources first"
 
 
-def missing_for_report(
-    run: ResearchRun, *, refused: Container[str] = (), searchable: bool = False
-) -> tuple[str, ...]:
+def missing_for_report(workspace: Workspace) -> tuple[str, ...]:
     """What stands against leaving the knowledge base for the report.
 
-    Args:
-        refused: locators that were tried and could not be archived; nobody is asked to archive them.
-        searchable: whether the run has a corpus, which then has to be searched.
+    A run that was stopped writes with what it has; what it lacks is listed as gaps of its report.
     """
-    if searchable and not run.stop_reason and not run.searches:
-        return ("the corpus was not searched yet; call search_sources first",)
-    reachable = sum(locator not in refused for locator in run.leads)
-    wanted = 0 if run.stop_reason else min(run.limits.min_sources, reachable)
-    fetched = len(run.fetched_sources)
-    missing = []
+    run, investigation = workspace.run, workspace.investigation
+    assert run is not None
+    if run.stop_reason:
+        return () if run.sources else (NO_SOURCE,)
+    searchable = bool(workspace.config and workspace.config.corpus)
+    unsearched = (NOT_SEARCHED,) if searchable and not run.searches else ()
+    if investigation is None:
+        return unsearched or tuple(_sources_lacking(run, _leads_left(run, workspace.refused_locators)))
+    untried = untried_leads(run, investigation.frontier, workspace.refused_locators)
+    return (
+        *unsearched,
+        *_sources_lacking(run, len(run.fetched_sources) + len(untried)),
+        *_publishers_lacking(run, untried),
+        *unsettled(investigation, run),
+    )
+
+
+def _leads_left(run: ResearchRun, refused: Container[str]) -> int:
+    """The documents that searches found, but for those that could not be archived: nobody is asked for them."""
+    return sum(locator not in refused for locator in run.leads)
+
+
+def _sources_lacking(run: ResearchRun, reachable: int) -> Iterator[str]:
+    wanted, fetched = min(run.limits.min_sources, reachable), len(run.fetched_sources)
     if not run.sources:
-        missing.append("no source is archived; search and archive one first")
+        yield NO_SOURCE
     elif fetched < wanted:
-        missing.append(f"{fetched} of {wanted} fetched sources are archived; archive {wanted - fetched} more")
-    return tuple(missing)
+        yield f"{fetched} of {wanted} fetched sources are archived; archive {wanted - fetched} more"
+
+
+def _publishers_lacking(run: ResearchRun, untried: tuple[ev.Found, ...]) -> Iterator[str]:
+    have = {source.origin for source in run.fetched_sources}
+    others = dict.fromkeys(hit.origin for hit in untried if hit.origin and hit.origin not in have)
+    wanted = min(run.limits.min_domains, len(have) + len(others))
+    if len(have) < wanted:
+        yield (
+            f"the fetched sources are of {len(have)} of {wanted} publishers; archive one of {named(others)}"
+        )
 
 
 def needed_bodies(

@@ -91,6 +91,7 @@ def _unanswered(question: Question) -> Question:
         assumption="",
         reopens=0,
         attempts_before=0,
+        reason="",
     )
 
 

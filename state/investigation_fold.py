@@ -126,6 +126,7 @@ def _check_birth(frontier: Frontier, question: Question, limits: Limits) -> None
         question.assumption,
         question.reopens,
         question.attempts_before,
+        question.reason,
     )
     _require(not any(done), f"{question.id} is new and cannot be settled yet")
     _require(

@@ -42,6 +42,8 @@ class Question:
     attempts_before: int = 0
     created_seq: int
     trans_seq: int
+    reason: str = ""
+    """Why a search or a challenge that its answer needed was not made; "" where none was left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=_RECORD)

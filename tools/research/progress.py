@@ -96,13 +96,7 @@ def decide_checkpoint(
     if STAGES.index(arguments.stage) < STAGES.index(run.stage):
         raise Refusal("stage_regression", f"stage: the run is in {run.stage} and does not go back.")
     if arguments.stage == "report_writing" and run.stage == "knowledge_base":
-        missing = missing_for_report(
-            run,
-            refused=workspace.refused_locators,
-            searchable=bool(workspace.config and workspace.config.corpus),
-        )
-        if missing:
-            raise Refusal("not_ready", "The report cannot be written yet: " + "; ".join(missing) + ".")
+        _require_ready(workspace)
     checkpoint = ev.CheckpointRecorded(
         round=arguments.round,
         stage=arguments.stage,
@@ -120,3 +114,9 @@ def decide_checkpoint(
         entity_type="checkpoint",
         entity_id=str(run.checkpoint_count + 1),
     )
+
+
+def _require_ready(workspace: Workspace) -> None:
+    if missing := missing_for_report(workspace):
+        listed = "\n".join(f"- {item}" for item in missing)
+        raise Refusal("not_ready", f"The report cannot be written yet:\n{listed}")

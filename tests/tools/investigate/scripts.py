@@ -142,6 +142,12 @@ def verified(caller: Caller) -> str:
     return claim
 
 
+def answer(caller: Caller, question: str, *claims: str, reason: str = "It is one number.") -> None:
+    """Answer the question in progress, with a reason in place of a challenge."""
+    told = {"answer": "At least eight.", "claim_ids": list(claims), "reason": reason}
+    caller.ok("resolve_question", question_id=question, **told)
+
+
 def body(sealed: str) -> str:
     """What an envelope holds."""
     opened = open_envelope(sealed)

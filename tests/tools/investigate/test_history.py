@@ -23,6 +23,7 @@ from .scripts import (
     MIRROR,
     NEWER,
     SLOW,
+    answer,
     ask,
     challenge,
     change,
@@ -212,14 +213,13 @@ def test_a_retried_call_gives_the_recorded_result_and_no_event(desk: Desk) -> No
 
 def test_a_finished_run_takes_no_more_of_it_but_can_be_looked_at(desk: Desk) -> None:
     caller = investigator(desk)
-    note = caller.source()
-    caller.write_all()
-    report = caller.session.run
-    assert report is not None and note
-    caller.complete(report.report_artifact_id, report.handoff_artifact_id)
+    source = caller.source()
+    caller.settle_checklist(source)
+    answer(caller, "q_001")
+    caller.complete(*caller.write_all())
     assert caller.refused("notes_scratch", text="late") == "completed"
     assert caller.refused("add_question", text="Late?", kind="question") == "completed"
-    assert caller.ok("frontier_view").text.startswith("Questions: 1 in_progress;")
+    assert caller.ok("frontier_view").text.startswith("Questions: 1 resolved;")
 
 
 def test_verify_finds_a_claim_whose_quote_is_not_what_stands_in_its_source(desk: Desk) -> None:
