@@ -26,6 +26,7 @@ UNSPACED = re.compile(
 _FILLER = """
 a an the of in on at for is are was were be been do does did what which that this these those there it its
 and please exactly actually really me tell find out know explain describe
+bitte genau eigentlich wirklich exactement vraiment exactamente realmente
 """
 FILLER = frozenset(_FILLER.split())
 _NEGATED = re.compile(r"\b(can)not\b|\b(\w+)n[’']t\b")
