@@ -9,7 +9,7 @@ from researchdesk.state import events as ev
 from researchdesk.state.citations import CITATION, cited_ids, mark_unsourced
 from researchdesk.state.citing import cited_sources
 from researchdesk.state.errors import NotFound
-from researchdesk.state.gate import gaps as found_gaps
+from researchdesk.state.gaps import gaps as found_gaps
 from researchdesk.state.run import ResearchRun, Section
 from researchdesk.state.workspace import Workspace
 from researchdesk.tools.door import Session
@@ -327,7 +327,7 @@ def _quotes(run: ResearchRun, read: Read) -> Iterable[Quote]:
 def _gaps(run: ResearchRun, workspace: Workspace, body: str) -> tuple[str, ...]:
     if run.completion:
         return run.completion.gaps
-    return found_gaps(run, refused=dict(workspace.refused_by_code.items()), report_text=body)
+    return found_gaps(workspace, report_text=body)
 
 
 def _handoff(run: ResearchRun) -> tuple[HandoffList, ...]:

@@ -6,13 +6,15 @@ Each gate returns all that is missing at once, in words that say what to do.
 from collections.abc import Container, Iterator, Mapping
 
 from researchdesk.state import events as ev
-from researchdesk.state.anchors import misquotes
-from researchdesk.state.citations import cited_ids, unsourced
+from researchdesk.state.anchors import misquoted_links, misquotes
+from researchdesk.state.citations import cited_ids
 from researchdesk.state.citing import fallen, uncitable
+from researchdesk.state.investigation import Investigation
 from researchdesk.state.notes import Notes
 from researchdesk.state.reach import untried_leads
 from researchdesk.state.run import ResearchRun
 from researchdesk.state.unsettled import named, unsettled
+from researchdesk.state.verification import lacks
 from researchdesk.state.vocabulary import SETTLED
 from researchdesk.state.workspace import Workspace
 
@@ -91,8 +93,7 @@ def is_current(run: ResearchRun, report: str) -> bool:
 
 
 def missing_for_completion(
-    run: ResearchRun,
-    notes: Notes | None,
+    workspace: Workspace,
     *,
     report: str,
     handoff: str,
@@ -105,6 +106,8 @@ def missing_for_completion(
         texts: the re-read body of each artifact of `needed_bodies`, by artifact id.
         problems: artifacts whose body is gone or changed, with the reason.
     """
+    run, notes = workspace.run, workspace.notes
+    assert run is not None
     return tuple(
         dict.fromkeys(
             [
@@ -115,6 +118,8 @@ def missing_for_completion(
                 *_section_problems(run, texts),
                 *_citation_problems(run, notes, report, texts),
                 *_quote_problems(run, notes, report, texts),
+                *misquoted_links(notes, texts),
+                *_unproven_claims(workspace.investigation, run),
             ]
         )
     )
@@ -186,39 +191,20 @@ def _quote_problems(
             yield f"'{artifact.name}': {problem}"
 
 
+def _unproven_claims(investigation: Investigation | None, run: ResearchRun) -> Iterator[str]:
+    """Claims that are VERIFIED and would not become so today, as when a link was declared to repeat another."""
+    for claim in investigation.notes.all_claims if investigation else ():
+        if claim.status != "VERIFIED":
+            continue
+        assert investigation is not None
+        missing = lacks(claim, investigation.notes.sources, investigation.challenges, run.limits)
+        if missing:
+            yield (
+                f"{claim.id} is VERIFIED and {'; '.join(missing)}; set it back with notes_update, status UNVERIFIED"
+            )
+
+
 def _written(run: ResearchRun, report: str) -> list[str]:
     keys = [section.artifact_id for section in run.sections if section.artifact_id]
     keys += [artifact.artifact_id for artifact in run.by_role("evidence_note")]
     return [*keys, report] if report in run.artifacts else keys
-
-
-def gaps(run: ResearchRun, *, refused: Mapping[str, int], report_text: str) -> tuple[str, ...]:
-    """What a reader of the report has to know was not done, found by code."""
-    found = []
-    if run.report_artifact_id and not is_current(run, run.report_artifact_id):
-        found.append("The report was saved before the last change of a section")
-    if run.stop_reason:
-        found.append(f"The research was stopped early ({run.stop_reason}): {run.stop_detail}")
-    found += [
-        f"{item.title}: skipped, {item.update.blocked_reason}"
-        for item in run.checklist
-        if item.update is not None and item.status == "skipped"
-    ]
-    found += [
-        f"{count} × {code}"
-        for code, count in sorted(refused.items())
-        if code.startswith(("fetch_", "search_"))
-    ]
-    found += [f"No search hit for: {s.query}" for s in reversed(list(run.searches)) if not s.hits]
-    found += [f"Source {s.source_id} could not be read properly" for s in run.all_sources if _unreadable(s)]
-    supplied = [s.source_id for s in run.all_sources if s.receipt is None]
-    if supplied:
-        found.append(f"Supplied, not fetched by this program: {', '.join(supplied)}")
-    marked = len(unsourced(report_text)) + report_text.count("*(not sourced)*")
-    if marked:
-        found.append(f"{marked} sentences of the report have no source and are marked so")
-    return tuple(found)
-
-
-def _unreadable(source: ev.SourceRecorded) -> bool:
-    return source.receipt is not None and not source.receipt.readable

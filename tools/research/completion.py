@@ -6,7 +6,8 @@ from researchdesk.state import events as ev
 from researchdesk.state import traces
 from researchdesk.state.envelopes import seal
 from researchdesk.state.errors import Refusal, UsageError
-from researchdesk.state.gate import gaps, missing_for_completion, needed_bodies
+from researchdesk.state.gaps import gaps
+from researchdesk.state.gate import missing_for_completion, needed_bodies
 from researchdesk.state.ids import CallId, fold_objective
 from researchdesk.state.limits import LIMITS
 from researchdesk.state.templates import template_named
@@ -74,12 +75,7 @@ def decide_complete(workspace: Workspace, arguments: Complete, gathered: Gathere
     report, handoff = arguments.report_artifact_id, arguments.handoff_artifact_id
     missing = [
         *missing_for_completion(
-            run,
-            workspace.notes,
-            report=report,
-            handoff=handoff,
-            texts=gathered.texts,
-            problems=gathered.problems,
+            workspace, report=report, handoff=handoff, texts=gathered.texts, problems=gathered.problems
         ),
         *_handoff_problems(arguments),
     ]
@@ -94,7 +90,7 @@ def decide_complete(workspace: Workspace, arguments: Complete, gathered: Gathere
         recommended_issues=tuple(arguments.recommended_issues),
         recommended_pull_requests=tuple(arguments.recommended_pull_requests),
         verification_commands=tuple(arguments.verification_commands),
-        gaps=gaps(run, refused=dict(workspace.refused_by_code), report_text=gathered.texts[report]),
+        gaps=gaps(workspace, report_text=gathered.texts[report]),
     )
     return Decision(
         text=f"The run is completed. Report {report}, {len(run.sources)} sources, {len(completed.gaps)} gaps listed.",
