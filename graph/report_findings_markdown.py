@@ -87,17 +87,23 @@ def _side(report: Report, key: str) -> str:
 
 
 def open_questions(report: Report) -> Iterator[str]:
-    """What was asked and not answered, and the gaps that were recorded."""
-    found = report.findings
-    unanswered = [asked for asked in found.questions if asked.question.status != "resolved"]
-    told = set(report.gaps)
-    lines = [f"- {_unanswered(asked)}" for asked in unanswered]
-    lines += [
-        f"- {markdown_text(g.text, limit=TEXT_CHARS)} ({g.id})" for g in found.gaps if g.text not in told
-    ]
-    if lines:
+    """What was asked and not answered, with what was assumed instead; the gaps that were noted are no part of it."""
+    unanswered = [asked for asked in report.findings.questions if asked.question.status != "resolved"]
+    if unanswered:
         yield "## Open questions"
-        yield _list(lines[:MOST], len(lines))
+        yield _list([f"- {_unanswered(asked)}" for asked in unanswered[:MOST]], len(unanswered))
+
+
+def other_gaps(report: Report) -> Iterator[str]:
+    """The gaps that are not told under the open questions already."""
+    asked = [found.question.id for found in report.findings.questions if found.question.status != "resolved"]
+    told = tuple(f"{key}{how}" for key in asked for how in (" (", " could not be answered"))
+    skipped = False
+    for gap in report.gaps:
+        # "And 3 more like the last one" goes with the one before it.
+        skipped = gap.startswith(told) or (skipped and gap.startswith("And "))
+        if not skipped:
+            yield gap
 
 
 def _unanswered(asked: AskedQuestion) -> str:

@@ -11,6 +11,7 @@ from researchdesk.graph.report_findings_markdown import (
     contradictions,
     legend,
     open_questions,
+    other_gaps,
 )
 from researchdesk.graph.words import checked_text, model_text
 
@@ -74,9 +75,9 @@ def _counts(report: Report) -> str:
 
 
 def _gaps(report: Report) -> Iterator[str]:
-    if report.gaps:
+    if gaps := tuple(other_gaps(report)):
         yield "## Gaps that the program found"
-        yield _bullets(markdown_text(gap) for gap in report.gaps)
+        yield _bullets(markdown_text(gap) for gap in gaps)
 
 
 def _references(report: Report) -> Iterator[str]:
