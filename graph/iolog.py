@@ -19,8 +19,13 @@ _SUBJECTS = (
     "item_id",
     "report_section_key",
     "objective",
+    "question_id",
+    "challenge_id",
+    "target_id",
+    "id",
     "name",
     "summary",
+    "text",
 )
 
 

@@ -43,7 +43,7 @@ class AskedQuestion:
     """A question with the reason of its last change of status, and how far its claims were checked."""
 
     question: Question
-    reason: str
+    status_reason: str
     waits_for: tuple[str, ...]
     checked: Checked
 
@@ -103,7 +103,7 @@ def findings(
         questions=tuple(
             AskedQuestion(
                 question=question,
-                reason=reasons.get(question.id, ""),
+                status_reason=reasons.get(question.id, ""),
                 waits_for=tuple(other.id for other in frontier.waits_for(question)),
                 checked=by_question.get(question.id, nothing),
             )

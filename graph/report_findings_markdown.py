@@ -9,7 +9,7 @@ from researchdesk.graph.report_findings import AskedQuestion, FoundClaim
 from researchdesk.graph.words import QUESTION_WORDS, checked_text, independence_text
 from researchdesk.state.challenges import Challenge
 from researchdesk.state.claims import Contradiction
-from researchdesk.state.questions import SETTLED_QUESTION
+from researchdesk.state.questions import SETTLED_QUESTION, Question
 
 MOST = 100
 """Lines of a list; what is more is counted."""
@@ -58,10 +58,15 @@ def _row(asked: AskedQuestion) -> str:
     of, checked = asked.question, asked.checked
     cells = (
         f"{of.id} {markdown_text(of.text, limit=CELL_CHARS)}",
-        QUESTION_WORDS[of.status],
+        _status(of),
         *(str(count) for count in (checked.total, checked.challenged, checked.verified)),
     )
     return f"| {' | '.join(cells)} |"
+
+
+def _status(of: Question) -> str:
+    left_out = f", not checked: {markdown_text(of.reason, limit=CELL_CHARS)}" if of.reason.strip() else ""
+    return f"{QUESTION_WORDS[of.status]}{left_out}"
 
 
 def contradictions(report: Report) -> Iterator[str]:
@@ -111,8 +116,8 @@ def _unanswered(asked: AskedQuestion) -> str:
     state = QUESTION_WORDS[of.status]
     if of.status in ("pending", "blocked") and asked.waits_for:
         state += f", waits for {', '.join(asked.waits_for)}"
-    elif of.status in SETTLED_QUESTION and asked.reason.strip():
-        state += f": {markdown_text(asked.reason, limit=TEXT_CHARS)}"
+    elif of.status in SETTLED_QUESTION and asked.status_reason.strip():
+        state += f": {markdown_text(asked.status_reason, limit=TEXT_CHARS)}"
     assumed = (
         f" Assumed instead: {markdown_text(of.assumption, limit=TEXT_CHARS)}" if of.assumption.strip() else ""
     )

@@ -22,8 +22,9 @@ def json_document(report: Report) -> str:
     * ``claims[]``: every claim, cited or not: ``id, text, kind, value, unit, status, question_id, scope, check, note,
       links[], cited, verified, source_ids[], numbers[], independent[] (source_ids, reasons), lacks[], challenges[]``.
     * ``questions[]``: a tree, parents first: ``id, parent_id, depth, kind, text, why, status, priority, depends_on[],
-      answer, claim_ids[], assumption, reopens, attempts_before, created_seq, trans_seq, reason, waits_for[],
-      challenged, total, verified``; ``reason`` is that of its last change of status.
+      answer, claim_ids[], assumption, reopens, attempts_before, created_seq, trans_seq, reason,
+      status_reason, waits_for[], challenged, total, verified``; ``reason`` says why its answer was not searched or
+      challenged, ``status_reason`` why its status changed last.
     * ``contradictions[]``: ``id, claim_id, other_id, differs, status, note``; ``other_id`` is a claim or a source.
     * ``assumptions[]`` and ``recorded_gaps[]``: ``id, text, question_id``.
     * ``coverage{}``: ``challenged, total, verified`` claims (retracted ones aside), ``challenges`` by outcome;
@@ -103,7 +104,7 @@ def _claim(found: FoundClaim, numbers: Mapping[str, int]) -> dict[str, Any]:
 def _question(asked: AskedQuestion) -> dict[str, Any]:
     return {
         **asdict(asked.question),
-        "reason": asked.reason,
+        "status_reason": asked.status_reason,
         "waits_for": list(asked.waits_for),
         **asdict(asked.checked),
     }

@@ -144,6 +144,24 @@ def test_what_stayed_open_is_listed_with_its_reason(report: Report) -> None:
     assert not [line for line in gaps if line.startswith("- q_")]
 
 
+def test_an_answer_without_a_check_and_one_that_is_only_assumed_are_told_as_such(report: Report) -> None:
+    first, second, *others = report.findings.questions
+    answered = replace(first.question, status="resolved", reason="No | time")
+    given_up = replace(second.question, status="unresolvable", assumption="It is *eight*.")
+    questions = (
+        replace(first, question=answered),
+        replace(second, question=given_up, status_reason="4 searches"),
+        *others,
+    )
+    document = render_report(replace(report, findings=replace(report.findings, questions=questions)))
+    checks, still_open = part(document, "What was checked"), part(document, "Open questions").splitlines()
+    assert r"policy demand? | answered, not checked: No \| time | 1 | 0 | 0 |" in checks
+    assert still_open[0] == (
+        "- q_002 How long has a password to be? (could not be answered: 4 searches) "
+        r"Assumed instead: It is \*eight\*."
+    )
+
+
 def test_each_cited_claim_says_what_it_stands_on_and_what_it_lacks(report: Report) -> None:
     first, second = part(render_report(report), "Claims").splitlines()
     assert first == (
@@ -188,7 +206,7 @@ def test_the_json_holds_claims_questions_contradictions_and_coverage(report: Rep
     assert (second["numbers"], second["challenges"][0]["cause"]) == ([2], "infrastructure")
     assert (third["cited"], third["source_ids"], len(third["lacks"])) == (False, [], 2)
     asked = [
-        (q["id"], q["status"], q["reason"], q["total"], q["challenged"], q["verified"])
+        (q["id"], q["status"], q["status_reason"], q["total"], q["challenged"], q["verified"])
         for q in document["questions"]
     ]
     assert asked == [
