@@ -13,7 +13,7 @@ LOOP_WINDOW = 24
 OUTPUT_TOKENS = 4_000
 TURNS_AHEAD = 4
 """Turns that a token budget is to last for, so that a small one makes small prompts and not one big one."""
-SMALLEST_PROMPT = 7_000
+SMALLEST_PROMPT = 11_000
 """A prompt with less room shows too little of what was read."""
 
 
@@ -123,6 +123,11 @@ def _behaviour(workspace: Workspace, run: ResearchRun) -> Stop | None:
     idle = workspace.answered - workspace.progress_turn
     if idle >= run.limits.no_progress_turns:
         return Stop(reason="no_progress", detail=f"{idle} answers in a row brought nothing new")
+    barren = workspace.answered - workspace.gained_turn
+    if barren >= run.limits.stalled_turns:
+        return Stop(
+            reason="no_progress", detail=f"{barren} answers in a row brought no source, no note, no status"
+        )
     return None
 
 

@@ -4,21 +4,26 @@ Everything goes through the same door and the same gate as a model's own calls. 
 done again, so a run that is killed while closing just goes on.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from researchdesk.graph.budget import Stop
 from researchdesk.graph.driver import Driver
 from researchdesk.state import events as ev
-from researchdesk.state.citations import CITATION, quotations
+from researchdesk.state.citations import CITATION
+from researchdesk.state.claims import Claim
 from researchdesk.state.errors import IntegrityError, NotFound
 from researchdesk.state.gate import is_current
+from researchdesk.state.questions import SETTLED_QUESTION
 from researchdesk.state.quotes import find_quote
 from researchdesk.state.vocabulary import SETTLED
 from researchdesk.tools.door import ToolResult
 
 QUOTES_A_SECTION = 12
 QUOTE_CHARS = 300
+LISTED = 100
+_MARKS = re.compile(r"[“”\[\]]")
 
 
 def stop_gathering(driver: Driver, stop: Stop) -> None:
@@ -122,10 +127,8 @@ def _section_text(title: str, stop: Stop, quotes: list[str]) -> str:
 
 
 def _noted_quotes(driver: Driver) -> list[str]:
-    """Quotations with their citations: from the evidence notes, else from the passages that searches found."""
-    noted = [
-        line for note in driver.run.by_role("evidence_note") for line in _quote_lines(_body(driver, note))
-    ]
+    """Quotations with their citations: from the claims, else from the passages that searches found."""
+    noted = [line for claim in driver.session.claims if _stands(claim) for line in _quote_lines(claim)]
     found = list(dict.fromkeys(noted)) or [
         line for source in driver.run.all_sources for line in _passage(driver, source)
     ]
@@ -135,19 +138,21 @@ def _noted_quotes(driver: Driver) -> list[str]:
     ]
 
 
+def _stands(claim: Claim) -> bool:
+    return claim.status not in ("REFUTED", "RETRACTED")
+
+
+def _quote_lines(claim: Claim) -> list[str]:
+    """What the sources say for a claim, each on one line that no mark of its own can end."""
+    quotes = dict.fromkeys(" ".join(link.quote.split()) for link in claim.links if link.stance == "supports")
+    return [f"- “{quote}” [{claim.id}]" for quote in quotes if quote and not _MARKS.search(quote)]
+
+
 def _body(driver: Driver, artifact: ev.ArtifactRecorded) -> str:
     try:
         return driver.records.text(artifact.content_hash)
     except (NotFound, IntegrityError):
         return ""  # completion will name the artifact
-
-
-def _quote_lines(body: str) -> list[str]:
-    return [
-        f"- “{quotation.whole.strip()}” [{', '.join(quotation.cites)}]"
-        for quotation in quotations(body)
-        if "\n" not in quotation.whole
-    ]
 
 
 def _passage(driver: Driver, source: ev.SourceRecorded) -> list[str]:
@@ -181,8 +186,16 @@ def _document(driver: Driver, role: str, known: str, *, content: str) -> str:
 
 
 def _handoff_text(driver: Driver) -> str:
-    lines = [f"Objective: {driver.run.objective}", "", "Archived sources:"]
-    lines += [
-        f"- {source.title or source.url} [{source.source_id}]" for source in driver.run.all_sources[:100]
+    claims = [
+        f"- {claim.id}, {claim.status}: {claim.text[:QUOTE_CHARS]} [{claim.id}]"
+        for claim in driver.session.claims
     ]
-    return "\n".join(lines)
+    sources = [f"- {source.title or source.url} [{source.source_id}]" for source in driver.run.all_sources]
+    still_open = [
+        f"- {question.id}, {question.status}: {question.text[:QUOTE_CHARS]}"
+        for question in driver.session.frontier
+        if question.status not in SETTLED_QUESTION
+    ]
+    parts = (("Claims", claims), ("Open questions", still_open), ("Archived sources", sources))
+    blocks = ["\n".join([f"{name}:", *lines[:LISTED]]) for name, lines in parts if lines]
+    return "\n\n".join([f"Objective: {driver.run.objective}", *blocks])

@@ -1,7 +1,7 @@
 """Whoever drives a run right now: the session under its lease, the model, the budget, the stream."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -9,6 +9,7 @@ from langchain_core.runnables import Runnable
 
 from researchdesk.graph.budget import Budget
 from researchdesk.graph.models import tool_schema
+from researchdesk.graph.offering import offered
 from researchdesk.graph.options import RunOptions
 from researchdesk.state.run import ResearchRun
 from researchdesk.state.tokens import estimate_tokens
@@ -18,7 +19,14 @@ from researchdesk.tools.records import Records
 DRIVER_KEY = "__desk_lease"
 PARALLEL_CALLS = 16
 StreamEvent = dict[str, Any]
-NOT_OFFERED = frozenset({"deep_research_start"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """A model with the tools of a turn bound to it, and their size in estimated tokens."""
+
+    model: Runnable[Any, Any]
+    schema_tokens: int
 
 
 @dataclass(slots=True)
@@ -34,8 +42,7 @@ class Driver:
     budget: Budget
     emit: Callable[[StreamEvent], None] | None = None
     shown_seq: int = 0
-    _bound: Runnable[Any, Any] | None = None
-    _schema_tokens: int = 0
+    _bound: dict[tuple[str, ...], Bound] = field(default_factory=dict)
 
     @property
     def records(self) -> Records:
@@ -49,13 +56,15 @@ class Driver:
         assert run is not None
         return run
 
-    def bound_model(self) -> tuple[Runnable[Any, Any], int]:
-        """The model with the session's tools bound, and the tools' size in estimated tokens."""
-        if self._bound is None:
-            schemas = [tool_schema(spec) for spec in self.session.tools() if spec.name not in NOT_OFFERED]
-            self._schema_tokens = estimate_tokens(str(schemas))
-            self._bound = self.model.bind_tools(schemas)
-        return self._bound, self._schema_tokens
+    def bound_model(self) -> Bound:
+        """The model with the tools that this turn offers; each set is bound once."""
+        specs = offered(self.session)
+        names = tuple(spec.name for spec in specs)
+        if names not in self._bound:
+            schemas = [tool_schema(spec) for spec in specs]
+            tokens = estimate_tokens(str(schemas))
+            self._bound[names] = Bound(model=self.model.bind_tools(schemas), schema_tokens=tokens)
+        return self._bound[names]
 
     def show_new_events(self) -> None:
         """Put what the ledger gained since the last time on the stream."""

@@ -19,7 +19,7 @@ from researchdesk.graph.options import RunOptions
 from researchdesk.state import events as ev
 from researchdesk.state.cleaning import safe_error
 from researchdesk.state.errors import LeaseLost, Refusal, ResearchdeskError, UsageError
-from researchdesk.state.vocabulary import RESEARCH_LABEL
+from researchdesk.state.vocabulary import INVESTIGATION_LABELS
 from researchdesk.tools.door import Session
 from researchdesk.tools.sources.gathering import Sources
 from researchdesk.tools.workspace import Desk, open_desk
@@ -54,7 +54,7 @@ class Lead:
         session_id = str(configurable.get("thread_id") or f"s_{uuid.uuid4().hex[:12]}")
         desk = self._opened()
         session = desk.session(
-            session_id, labels=(RESEARCH_LABEL,), sources=self._opened_sources(desk, options)
+            session_id, labels=INVESTIGATION_LABELS, sources=self._opened_sources(desk, options)
         )
         with desk.driving(session) as driven_session:
             driver = make_driver(driven_session, resolve_model(self._model), options)

@@ -22,6 +22,7 @@ from researchdesk.graph.answers import as_messages
 from researchdesk.graph.closing import finish_by_code, stop_gathering
 from researchdesk.graph.driver import DRIVER_KEY, PARALLEL_CALLS, Driver, StreamEvent
 from researchdesk.graph.turns import ask, gather_call, next_prompt, open_calls, settle_calls
+from researchdesk.graph.upkeep import tidy
 from researchdesk.state import events as ev
 from researchdesk.state.errors import Refusal, UsageError
 from researchdesk.state.ids import fold_objective
@@ -72,6 +73,7 @@ def plan(state: ResearchState, config: RunnableConfig) -> ResearchState:
     # An old checkpoint leads here too, in a run that has ended since.
     if driver.run.status == "active" and not open_calls(driver.session.workspace):
         with _showing(driver, config):
+            tidy(driver)
             _next_answer(driver)
     return {"calls": [call.id for call in open_calls(driver.session.workspace)], "stage": driver.run.stage}
 
@@ -166,6 +168,8 @@ def begin_run(driver: Driver, objective: str) -> None:
         if result.status == "error":
             raise UsageError(result.text)
     run = driver.run
+    if run.stage != "completed":
+        session.start_investigation()  # a run that was begun without questions gets them
     workspace = session.workspace
     stopped = run.stop_reason is not None and run.stage == "knowledge_base"
     if run.stage != "completed" and (run.status == "blocked" or stopped or workspace.failures_in_row):

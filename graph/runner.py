@@ -21,7 +21,7 @@ from researchdesk.graph.nodes import begin_run, checked_objective
 from researchdesk.graph.options import RunOptions, remembered_options
 from researchdesk.graph.research import ResearchGraph, create_research_graph
 from researchdesk.state.ids import session_stream
-from researchdesk.state.vocabulary import ScopeLevel
+from researchdesk.state.vocabulary import INVESTIGATION_LABELS, ScopeLevel
 from researchdesk.stores.locks import claim_name
 from researchdesk.tools.door import Session
 from researchdesk.tools.sources.gathering import Sources
@@ -89,7 +89,7 @@ def run_research(
     found = sources or desk.corpus_sources(options.corpus, origin_by=origin_by, progress=on_index)
     if not session_id or desk.ledger.head(session_stream(session_id)).count == 0:
         checked_objective(objective)
-    session = desk.session(session_id or new_session_id(desk), sources=found)
+    session = desk.session(session_id or new_session_id(desk), labels=INVESTIGATION_LABELS, sources=found)
     return _drive(desk, session, chosen, options, objective=objective, on_event=on_event, control=control)
 
 
@@ -142,7 +142,7 @@ def begin_research(
         UsageError: an objective that cannot be taken, or a session with another question.
         SessionBusy: another process drives the session.
     """
-    session = desk.session(session_id)
+    session = desk.session(session_id, labels=INVESTIGATION_LABELS)
     with desk.driving(session) as driven:
         begin_run(make_driver(driven, model, options), objective)
 

@@ -30,8 +30,7 @@ def open_calls(workspace: Workspace) -> tuple[ev.AskedCall, ...]:
 
 def next_prompt(driver: Driver) -> Prompt:
     """The prompt of the next turn, built from the ledger."""
-    _, schema_tokens = driver.bound_model()
-    return build_prompt(driver.session, driver.budget, schema_tokens=schema_tokens)
+    return build_prompt(driver.session, driver.budget, schema_tokens=driver.bound_model().schema_tokens)
 
 
 def ask(driver: Driver, prompt: Prompt) -> None:
@@ -39,7 +38,7 @@ def ask(driver: Driver, prompt: Prompt) -> None:
 
     The request is recorded before it is made, so that the budget counts one whose answer is lost.
     """
-    bound, _ = driver.bound_model()
+    bound = driver.bound_model().model
     request = _record_request(driver, prompt)
     try:
         message = bound.invoke(prompt.messages)

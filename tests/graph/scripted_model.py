@@ -130,29 +130,41 @@ def _gather(view: View) -> AIMessage:
         return says(*(call("archive_source", locator=locator) for locator in QUOTES))
     unnoted = [source for source in sources if not source["noted"]]
     if unnoted:
-        return says(*(save("evidence_note", f"On {s['title']}", _statement(s)) for s in unnoted))
-    if _open_items(view):
-        return _settle(view)
-    return says(
-        call(
-            "deep_research_checkpoint",
-            round=1,
-            stage="report_writing",
-            status="active",
-            summary="All is read.",
-        )
+        return says(note(*unnoted))
+    if view["question"]:
+        return says(resolve(view))
+    return says(checkpoint())
+
+
+def note(*sources: dict[str, Any]) -> dict[str, Any]:
+    """A call that notes what each source says as a claim."""
+    entries = [_claim(source["source_id"], QUOTES[source["locator"]]) for source in sources]
+    return call("notes_append", section="Unverified", entries=entries)
+
+
+def _claim(source_id: str, quote: str) -> dict[str, Any]:
+    return {
+        "kind": "claim",
+        "text": quote,
+        "links": [{"source_id": source_id, "stance": "supports", "quote": quote}],
+    }
+
+
+def resolve(view: View) -> dict[str, Any]:
+    """A call that answers the question in progress from all claims."""
+    return call(
+        "resolve_question",
+        question_id=view["question"]["id"],
+        answer="Scattering.",
+        claim_ids=[claim["id"] for claim in view["claims"]],
+        reason="A script cannot doubt.",
     )
 
 
-def _open_items(view: View) -> list[str]:
-    return [item["item_id"] for item in view["checklist"] if item["status"] == "pending"]
-
-
-def _settle(view: View) -> AIMessage:
-    settled = {"status": "completed", "evidence_artifact_ids": [view["sources"][0]["artifact_id"]]}
-    return says(
-        *(call("deep_research_update_checklist", item_id=key, **settled) for key in _open_items(view))
-    )
+def checkpoint(**more: Any) -> dict[str, Any]:
+    """A call that asks for the report's stage."""
+    given = {"round": 1, "stage": "report_writing", "status": "active", "summary": "All is read."}
+    return call("deep_research_checkpoint", **{**given, **more})
 
 
 def _write(view: View) -> AIMessage:
@@ -161,8 +173,6 @@ def _write(view: View) -> AIMessage:
     sections = [section for section in view["sections"] if section["status"] != "completed"]
     if not view["outline_artifact_id"]:
         return says(save("outline", "Outline", "Scattering, then the sea.", **parents))
-    if _open_items(view):
-        return _settle(view)
     if sections:
         done = {"report_section_status": "completed"}
         return says(

@@ -53,10 +53,10 @@ def requests_of(desk: rd.Desk) -> dict[str, int]:
 
 
 def with_evidence(then: Callable[[View], AIMessage | Exception]) -> Callable[[View], AIMessage | Exception]:
-    """Researches until the notes are there, and then goes on as told."""
+    """Researches until claims are there, and then goes on as told."""
 
     def script(view: View) -> AIMessage | Exception:
-        return then(view) if view["notes"] else researcher(view)
+        return then(view) if view["claims"] else researcher(view)
 
     return script
 

@@ -34,6 +34,7 @@ VOLATILE = (
     "data",
     "text",
     "steps_left",
+    "notes_id",
 )
 
 
