@@ -60,6 +60,8 @@ class Limits:
     """Share of the step and token budgets that only the report may use."""
     no_progress_turns: int = 4
     """Answers in a row none of whose calls was new and worked, which end the run's stage."""
+    stalled_turns: int = 8
+    """Answers in a row that brought no source, claim, other note, settled question, challenge or artifact."""
     same_call_repeats: int = 3
     """How often the same call may come again before it counts as a loop."""
     max_depth: int = 3

@@ -16,6 +16,7 @@ from researchdesk.state import events as ev
 from researchdesk.state.bodies import Bodies, bodies_after, releasable, release
 from researchdesk.state.copying import changed
 from researchdesk.state.errors import Refusal
+from researchdesk.state.gains import is_gain
 from researchdesk.state.investigation import Investigation
 from researchdesk.state.investigation_fold import add_source, evolve_investigation
 from researchdesk.state.notes import Notes
@@ -87,6 +88,8 @@ class Workspace:
     refused_locators: HashTrieMap[str, str] = field(default_factory=HashTrieMap)
     progress_turn: int = 0
     """Ordinal of the last answer one of whose calls was new and worked."""
+    gained_turn: int = 0
+    """Ordinal of the last answer in which something came: see `state.gains`."""
     resumed_after: int = 0
     """Ordinal of the last answer when the run was taken up again."""
     purged_artifacts: HashTrieSet[str] = field(default_factory=HashTrieSet)
@@ -196,7 +199,7 @@ def _apply(workspace: Workspace, event: ev.Event, *, seq: int) -> Workspace:
                 run = evolve_run(workspace.run, event, seq=seq)
             except (ValueError, Refusal) as problem:
                 raise IllegalTransition(str(problem)) from None
-            after = changed(workspace, seq=seq, run=run)
+            after = changed(workspace, seq=seq, run=run, gained_turn=_gained_turn(workspace, event))
             if isinstance(event, ev.SourceRecorded) and workspace.investigation is not None:
                 return changed(after, investigation=add_source(workspace.investigation, event))
             return _afresh(after) if isinstance(event, ev.ResearchResumed) else after
@@ -228,7 +231,13 @@ def _investigate(workspace: Workspace, event: ev.InvestigationEvent, *, seq: int
         return changed(workspace, seq=seq, notes_version=workspace.notes_version + 1)
     key = record_id(event)
     touched = workspace.touched.insert(key, seq) if key else workspace.touched
-    return changed(workspace, seq=seq, investigation=after, touched=touched)
+    gained_turn = _gained_turn(workspace, event)
+    return changed(workspace, seq=seq, investigation=after, touched=touched, gained_turn=gained_turn)
+
+
+def _gained_turn(workspace: Workspace, event: ev.Event) -> int:
+    gained = is_gain(event, workspace.run, workspace.investigation)
+    return workspace.answered if gained else workspace.gained_turn
 
 
 def record_id(event: ev.InvestigationEvent) -> str:
@@ -271,6 +280,7 @@ def _afresh(workspace: Workspace) -> Workspace:
         last_failure=None,
         silent_answers=0,
         progress_turn=workspace.answered,
+        gained_turn=workspace.answered,
         resumed_after=workspace.answered,
     )
 
