@@ -131,11 +131,12 @@ def claims(session: SessionArgument = "", home: HomeOption = "", json: JsonOptio
 
 def _claim_row(claim: dict[str, Any]) -> tuple[str, ...]:
     from researchdesk.graph.words import independence_text
+    from researchdesk.state.frontier import ROOT
 
     scope = f" [only: {claim['scope']}]" if claim["scope"] else ""
     return (
         claim["id"],
-        claim["question_id"],
+        claim["question_id"] or ROOT,
         claim["status"],
         ", ".join(dict.fromkeys(link["source_id"] for link in claim["links"])) or "none",
         independence_text(len(claim["links"]), [cluster["reasons"] for cluster in claim["independent"]]),

@@ -133,9 +133,10 @@ def claims(report: Report) -> Iterator[str]:
 
 
 def _claim(report: Report, found: FoundClaim) -> str:
-    why = [cluster.reasons for cluster in found.independent]
-    parts = [independence_text(len(found.claim.links), why), _challenged(found.challenges)]
-    parts += [f"lacks: {item}" for item in found.lacks]
+    # What it lacks says already why sources are not independent.
+    lacks = "; ".join(found.lacks)
+    why = [[reason for reason in cluster.reasons if reason not in lacks] for cluster in found.independent]
+    parts = (independence_text(len(found.claim.links), why), _challenged(found.challenges), *found.lacks)
     told = (markdown_text(part, limit=TEXT_CHARS) for part in parts)
     return "; ".join([_claim_head(report, found), *told])
 

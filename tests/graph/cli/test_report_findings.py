@@ -12,6 +12,7 @@ from markdown_it import MarkdownIt
 from researchdesk.graph.rendering import render_report
 from researchdesk.graph.report import Report, read_report
 from researchdesk.state import events as ev
+from researchdesk.state.independence import Cluster
 from researchdesk.tools.workspace import Desk, open_desk
 
 from ...tools.investigate.scripts import (
@@ -170,9 +171,19 @@ def test_each_cited_claim_says_what_it_stands_on_and_what_it_lacks(report: Repor
     )
     assert second.endswith(
         " [2]† (UNVERIFIED); 1 link, 1 origin; challenged by counterexample: not searched; "
-        "lacks: needs 1 more independent supporting source; it has 1; "
-        "lacks: needs 1 more survived challenge"
+        "needs 1 more independent supporting source; it has 1; needs 1 more survived challenge"
     )
+
+
+def test_what_ties_sources_together_is_said_once(report: Report) -> None:
+    claim = report.findings.claims["c_002"]
+    tied = Cluster(source_ids=("s_001", "s_002"), reasons=("s_001 and s_002 share nist.gov",))
+    short = replace(claim, independent=(tied,), lacks=(f"needs 1 more source; {tied.reasons[0]}",))
+    full = replace(short, lacks=())
+    for found, told in ((short, "1 link, 1 origin; "), (full, f"1 link, 1 origin: {tied.reasons[0]}; ")):
+        changed = replace(report, findings=replace(report.findings, claims={"c_002": found}))
+        line = part(render_report(changed), "Claims")
+        assert told in line and line.count("share nist.gov") == 1
 
 
 def test_a_long_list_is_cut_and_says_how_much_more_there_is(report: Report) -> None:
