@@ -66,7 +66,17 @@ def _lowest(stored: str) -> frozenset[str]:
 
 def near_duplicates(own: str, others: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     """Which of the others, (source id, signature) each, have nearly the same text."""
-    return tuple(key for key, theirs in others if similarity(own, theirs) >= NEAR_DUPLICATE)
+    return tuple(
+        key
+        for key, theirs in others
+        if _may_be_near(own, theirs) and similarity(own, theirs) >= NEAR_DUPLICATE
+    )
+
+
+def _may_be_near(one: str, other: str) -> bool:
+    """Whether two signatures share enough hashes; the sample that decides holds no more common ones than they do."""
+    left, right = _lowest(one), _lowest(other)
+    return len(left & right) >= NEAR_DUPLICATE * min(SLOTS, max(len(left), len(right)))
 
 
 class Origin(Protocol):

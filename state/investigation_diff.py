@@ -38,18 +38,19 @@ def diff(
         notes_reason: why the notes changed; None lets the change speak for itself.
     """
     steps = tuple(transitions)
+    claims = tuple(_changed(before.notes.claims, after.notes.claims, "c"))
     found: Iterable[ev.InvestigationEvent] = chain(
         _questions(after, steps, born=True),
         _dependencies(before, after),
-        _new_claims(before.notes, after.notes),
+        _new_claims(before.notes, claims),
         _new_challenges(before, after),
         (
             ev.AttemptRecorded(attempt=a)
             for a in _changed(before.frontier.attempts, after.frontier.attempts, "at")
         ),
-        _links(before.notes, after.notes),
+        _links(before.notes, claims),
         _changed_challenges(before, after),
-        _changed_claims(before.notes, after.notes),
+        _changed_claims(before.notes, claims),
         _questions(after, steps, born=False),
         _other_notes(before.notes, after.notes),
         _version(before.notes, after.notes, notes_reason),
@@ -59,9 +60,12 @@ def diff(
 
 def _changed(old: HashTrieMap[str, T], new: HashTrieMap[str, T], prefix: str) -> Iterator[T]:
     """The records that are new or not what they were, in the order of their ids."""
+    if new is old:  # most operations leave most kinds alone, and a call may not cost more in a long run
+        return
     for number in range(1, len(new) + 1):
-        record = new[numbered(prefix, number)]
-        if old.get(numbered(prefix, number)) is not record and old.get(numbered(prefix, number)) != record:
+        key = numbered(prefix, number)
+        record, known = new[key], old.get(key)
+        if known is not record and known != record:
             yield record
 
 
@@ -101,7 +105,7 @@ def _edges_at_birth(question: Question) -> tuple[str, ...]:
 
 
 def _dependencies(before: Investigation, after: Investigation) -> Iterator[ev.DependencyRecorded]:
-    for question in after.frontier:
+    for question in _changed(before.frontier.questions, after.frontier.questions, "q"):
         old = before.frontier.questions.get(question.id)
         known = old.depends_on if old else _edges_at_birth(question)
         for key in question.depends_on:
@@ -109,14 +113,14 @@ def _dependencies(before: Investigation, after: Investigation) -> Iterator[ev.De
                 yield ev.DependencyRecorded(question_id=question.id, depends_on=key)
 
 
-def _new_claims(before: Notes, after: Notes) -> Iterator[ev.ClaimRecorded]:
-    for claim in _changed(before.claims, after.claims, "c"):
+def _new_claims(before: Notes, claims: tuple[Claim, ...]) -> Iterator[ev.ClaimRecorded]:
+    for claim in claims:
         if claim.id not in before.claims:
             yield ev.ClaimRecorded(claim=replace(claim, status="UNVERIFIED", links=()))
 
 
-def _changed_claims(before: Notes, after: Notes) -> Iterator[ev.ClaimRecorded]:
-    for claim in _changed(before.claims, after.claims, "c"):
+def _changed_claims(before: Notes, claims: tuple[Claim, ...]) -> Iterator[ev.ClaimRecorded]:
+    for claim in claims:
         bare = replace(claim, links=())
         if bare != _bare_before(before, claim):
             yield ev.ClaimRecorded(claim=bare)
@@ -127,8 +131,8 @@ def _bare_before(before: Notes, claim: Claim) -> Claim:
     return replace(old, links=()) if old else replace(claim, status="UNVERIFIED", links=())
 
 
-def _links(before: Notes, after: Notes) -> Iterator[ev.ClaimSourceRecorded]:
-    for claim in _changed(before.claims, after.claims, "c"):
+def _links(before: Notes, claims: tuple[Claim, ...]) -> Iterator[ev.ClaimSourceRecorded]:
+    for claim in claims:
         old = before.claims.get(claim.id)
         for link in claim.links[len(old.links) if old else 0 :]:
             yield ev.ClaimSourceRecorded(claim_id=claim.id, link=link)

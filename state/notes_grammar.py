@@ -26,11 +26,13 @@ section of their status, those that have fallen among the contradictions; record
 that is nothing of this is refused with its number. `parse` is the exact inverse of `render`.
 """
 
+from __future__ import annotations  # the persistent maps are generic for type checkers only
+
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import MISSING, dataclass, field, fields
-from functools import lru_cache
-from typing import Any, get_args
+from itertools import chain
+from typing import Any, Generic, TypeVar, get_args
 
 from rpds import HashTrieMap
 
@@ -41,6 +43,8 @@ from researchdesk.state.notes import Notes, Record, section_of
 from researchdesk.state.tokens import estimate_tokens
 from researchdesk.state.vocabulary import NotesSection, Stance
 
+Given = TypeVar("Given")
+Made = TypeVar("Made")
 TITLE = "# Notes"
 SECTIONS: tuple[NotesSection, ...] = get_args(NotesSection)
 STANCES: tuple[Stance, ...] = get_args(Stance)
@@ -87,8 +91,8 @@ _ESCAPE = re.compile(r"\\(?:(\\)|(n)|u([0-9a-f]{4})|(.?))", re.DOTALL)
 def render(notes: Notes) -> str:
     """The notes as Markdown; the same notes always give the same text."""
     blocks: dict[NotesSection, list[str]] = {section: [] for section in SECTIONS}
-    for section, record in _placed(notes):
-        blocks[section].append(_block(record))
+    for placed in _placed(notes):
+        blocks[placed.section].append(placed.block)
     parts = [TITLE, *(part for name in SECTIONS[:-1] for part in (f"## {name}", *blocks[name])), "## Scratch"]
     return "\n\n".join(parts) + (f"\n\n{notes.scratch}\n" if notes.scratch else "\n")
 
@@ -98,21 +102,55 @@ def token_estimate(notes: Notes) -> int:
     return estimate_tokens(render(notes))
 
 
-def _placed(notes: Notes) -> Iterator[tuple[NotesSection, Record]]:
-    yield from ((section_of(claim), claim) for claim in notes.all_claims)
-    yield from (("Contradictions", record) for record in _ordered("con", notes.contradictions))
-    yield from (("Datapoints", record) for record in _ordered("d", notes.datapoints))
-    yield from (("Sources", record) for record in _ordered("s", notes.sources))
-    yield from (("Assumptions & gaps", record) for record in _ordered("as", notes.assumptions))
-    yield from (("Assumptions & gaps", record) for record in _ordered("gap", notes.gaps))
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A record with the section and the lines in which it stands."""
+
+    section: NotesSection
+    record: Record
+    block: str
 
 
-def _ordered(prefix: str, records: Any) -> Iterator[Record]:
-    return (records[numbered(prefix, n)] for n in range(1, len(records) + 1))
+class _Kept(Generic[Given, Made]):
+    """A function that remembers what it made of an object, which is held so that its id stays its own.
+
+    A version of the notes shares most records and most kinds of records with the one before; hashing them to find
+    that out would cost as much as writing them again.
+    """
+
+    def __init__(self, make: Callable[[Given], Made], *, most: int) -> None:
+        self._make, self._most = make, most
+        self._made: dict[int, tuple[Given, Made]] = {}
+
+    def __call__(self, given: Given) -> Made:
+        known = self._made.get(id(given))
+        if known is not None:
+            return known[1]
+        if len(self._made) >= self._most:
+            self._made.clear()
+        made = self._make(given)
+        self._made[id(given)] = (given, made)
+        return made
 
 
-@lru_cache(maxsize=8192)  # every version of the notes repeats most records of the one before
-def _block(record: Record) -> str:
+def _placed(notes: Notes) -> Iterator[_Placed]:
+    """All records in the order in which they are written."""
+    kinds: tuple[HashTrieMap[str, Any], ...] = (
+        notes.claims,
+        notes.contradictions,
+        notes.datapoints,
+        notes.sources,
+        notes.assumptions,
+        notes.gaps,
+    )
+    return chain.from_iterable(_placed_kind(records) for records in kinds)
+
+
+def _by_number(record: Record) -> int:
+    return int(record.id.rpartition("_")[2])
+
+
+def _lines_of(record: Record) -> str:
     values = ((name, getattr(record, name)) for name in _FIELDS[type(record)])
     needed = _NEEDED[type(record)]
     lines = [
@@ -121,6 +159,18 @@ def _block(record: Record) -> str:
     if isinstance(record, Claim):
         lines += [line for link in record.links for line in _link_lines(link)]
     return "\n".join([f"### {record.id}\n", *lines])
+
+
+def _placed_records(records: HashTrieMap[str, Any]) -> tuple[_Placed, ...]:
+    """The records of one kind in the order of their ids."""
+    return tuple(
+        _Placed(_section_for(record), record, _block(record))
+        for record in sorted(records.values(), key=_by_number)
+    )
+
+
+_block = _Kept(_lines_of, most=8192)
+_placed_kind = _Kept(_placed_records, most=64)
 
 
 def _link_lines(link: Link) -> Iterator[str]:
@@ -306,7 +356,7 @@ def _value(name: str, written: str) -> Any:
     return tuple(written.split(", ")) if name == "near_duplicates" else _read(written)
 
 
-def _section_for(record: Record) -> str:
+def _section_for(record: Record) -> NotesSection:
     match record:
         case Claim():
             return section_of(record)
@@ -322,14 +372,14 @@ def _section_for(record: Record) -> str:
 
 def record_text(notes: Notes, key: str) -> str | None:
     """One record, as it stands in the whole text; None where there is no such record."""
-    return next((_block(record) for _, record in _placed(notes) if record.id == key), None)
+    return next((placed.block for placed in _placed(notes) if placed.record.id == key), None)
 
 
 def ids_by_section(notes: Notes) -> dict[NotesSection, list[str]]:
     """The ids of the records that stand in each section but the scratch text, which has none."""
     found: dict[NotesSection, list[str]] = {section: [] for section in SECTIONS[:-1]}
-    for section, record in _placed(notes):
-        found[section].append(record.id)
+    for placed in _placed(notes):
+        found[placed.section].append(placed.record.id)
     return found
 
 
@@ -337,7 +387,7 @@ def section_text(notes: Notes, sections: Iterable[NotesSection]) -> str:
     """Some sections of the notes, as they stand in the whole text."""
     wanted = set(sections)
     blocks = [
-        "\n\n".join([f"## {name}", *(_block(record) for place, record in _placed(notes) if place == name)])
+        "\n\n".join([f"## {name}", *(placed.block for placed in _placed(notes) if placed.section == name)])
         for name in SECTIONS[:-1]
         if name in wanted
     ]
