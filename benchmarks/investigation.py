@@ -1,8 +1,8 @@
 """How well runs investigate: ``python benchmarks/investigation.py CORPUS QUESTIONS``.
 
 CORPUS is a folder of documents. QUESTIONS is a file with one JSON object a line: ``id``, ``type`` (``agreement`` or
-``conflict``), ``question``, and ``evidence``, a list of ``{file, quote}``: the passages that a good run finds; ``file``
-is the path in the corpus. Every question is researched by `run_research` with its text alone.
+``conflict``), ``question``, and ``evidence``, a list of ``{file, quote, start}``: the passages that a good run finds;
+``file`` is the path in the corpus, ``start`` (not needed) the passage's place there in code points. Every question is researched by `run_research` with its text alone.
 
 Printed for each run: documents archived; evidence files among them; claims; evidence passages that a claim quotes, in
 whole or in part; contradictions, and those of two figures with different values in one unit; claims VERIFIED; what
@@ -27,7 +27,7 @@ from researchdesk.graph.runner import run_research
 from researchdesk.graph.words import outcome
 from researchdesk.state.claims import Claim
 from researchdesk.state.investigation_views import checked, outcomes
-from researchdesk.state.quotes import find_quote
+from researchdesk.state.quotes import Span, find_quote
 from researchdesk.tools.door import Session
 from researchdesk.tools.workspace import Desk, open_desk
 
@@ -98,7 +98,7 @@ def measure(session: Session, line: dict[str, Any], seconds: float) -> Measured:
     missed_quotes = [
         f"quote in {gold['file']}: {gold['quote']}"
         for gold in line["evidence"]
-        if not _quoted(session, by_file.get(gold["file"], ""), gold["quote"])
+        if not _quoted(session, by_file.get(gold["file"], ""), gold)
     ]
     covered = checked(held)
     return Measured(
@@ -135,9 +135,9 @@ def _text(session: Session, source_id: str) -> str:
     return session.records.text(artifact.content_hash)
 
 
-def _quoted(session: Session, source_id: str, quote: str) -> bool:
-    """Whether a claim quotes the passage, in whole or in part; what was archived may be a tidied form of the file."""
-    span = find_quote(_text(session, source_id), quote) if source_id else None
+def _quoted(session: Session, source_id: str, gold: dict[str, Any]) -> bool:
+    """Whether a claim quotes the passage, in whole or in part."""
+    span = _place(_text(session, source_id), gold) if source_id else None
     if span is None:
         return False
     return any(
@@ -146,6 +146,13 @@ def _quoted(session: Session, source_id: str, quote: str) -> bool:
         for link in claim.links
         if link.source_id == source_id
     )
+
+
+def _place(text: str, gold: dict[str, Any]) -> Span | None:
+    """Where the passage stands: at its place in the file, or elsewhere, since archived texts are tidied."""
+    start = gold.get("start", -1)
+    told = start >= 0 and text.startswith(gold["quote"], start)
+    return Span(start=start, end=start + len(gold["quote"])) if told else find_quote(text, gold["quote"])
 
 
 def _figures(session: Session) -> Iterator[str]:
