@@ -3,6 +3,7 @@
 import hashlib
 import re
 import secrets
+from collections.abc import Callable
 from typing import Any
 
 from langchain_core.messages import AIMessage
@@ -10,7 +11,9 @@ from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from langgraph.prebuilt import ToolRuntime
 
 from researchdesk.state.errors import Conflict, UsageError
+from researchdesk.state.vocabulary import INVESTIGATION_LABELS, RESEARCH_LABEL
 from researchdesk.tools.door import Session
+from researchdesk.tools.registry import REGISTRY
 from researchdesk.tools.sources.gathering import Sources
 from researchdesk.tools.spec import ToolSpec
 from researchdesk.tools.workspace import Desk
@@ -19,7 +22,7 @@ _USABLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 
 
 def create_research_tools(
-    desk: Desk, session_id: str | None = None, *, sources: Sources | None = None
+    desk: Desk, session_id: str | None = None, *, sources: Sources | None = None, investigation: bool = False
 ) -> list[BaseTool]:
     """The research and source tools of a desk, ready for ``create_agent``, a ``ToolNode`` or a direct call.
 
@@ -27,15 +30,23 @@ def create_research_tools(
         desk: where the calls are recorded.
         session_id: the session; None takes the graph's thread id, so that one set of tools serves all threads.
         sources: where they may search and read, such as ``desk.corpus_sources(["docs/"])``.
+        investigation: also the tools for questions, notes and challenges; a session that they open keeps these, and
+            settles its questions before its report is written. One that was opened without is not changed.
 
     A refusal comes back as an error text; the identity of a call is its tool-call id and the message that holds it.
     """
-    return [_as_tool(spec, desk, session_id, sources or Sources()) for spec in desk.specs.values()]
+    specs = REGISTRY.investigative_loop if investigation else REGISTRY.research_loop
+    labels = INVESTIGATION_LABELS if investigation else (RESEARCH_LABEL,)
+
+    def session_of(runtime: ToolRuntime | None) -> Session:
+        return desk.session(session_id or _thread_of(runtime), labels=labels, sources=sources)
+
+    return [_as_tool(spec, session_of) for spec in specs.values()]
 
 
-def _as_tool(spec: ToolSpec, desk: Desk, session_id: str | None, sources: Sources) -> BaseTool:
+def _as_tool(spec: ToolSpec, session_of: Callable[[ToolRuntime | None], Session]) -> BaseTool:
     def call(runtime: ToolRuntime = None, **arguments: Any) -> str:  # type: ignore[assignment]
-        session = desk.session(session_id or _thread_of(runtime), sources=sources)
+        session = session_of(runtime)
         try:
             result = session.call(spec.name, arguments, tool_call_id=_identity(session, runtime))
         except Conflict as conflict:

@@ -17,6 +17,10 @@ class Registry:
     research: tuple[ToolSpec, ...] = RESEARCH
     investigate: tuple[ToolSpec, ...] = INVESTIGATE
 
+    def families(self) -> Mapping[str, tuple[ToolSpec, ...]]:
+        """Every family by its name."""
+        return {"sources": self.sources, "research": self.research, "investigate": self.investigate}
+
     @property
     def research_loop(self) -> Mapping[str, ToolSpec]:
         """The tools of a research run that keeps no questions, by name."""

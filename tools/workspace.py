@@ -5,7 +5,7 @@ This is the only module that opens databases.
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -31,13 +31,11 @@ from researchdesk.tools.sources.corpus import Corpus
 from researchdesk.tools.sources.gathering import Sources
 from researchdesk.tools.sources.ingest import Progress
 from researchdesk.tools.sources.origins import OriginBy
-from researchdesk.tools.spec import ToolSpec
 from researchdesk.tools.writing import whole_file
 
 HOME_VARIABLE = "RESEARCHDESK_HOME"
 DEFAULT_HOME = ".researchdesk"
 _MADE_BY_USE = ("reports", "index.sqlite", "checkpoints.sqlite")
-SPECS: Mapping[str, ToolSpec] = REGISTRY.research_loop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +62,6 @@ class Desk:
     def __init__(self, home: Path, ledger: Ledger, *, clock: Callable[[], str] = utc_now) -> None:
         self.home = home
         self.records = Records(ledger, notes=NotesFiles(home / "notes"), clock=clock)
-        self.specs = SPECS
 
     @property
     def ledger(self) -> Ledger:

@@ -17,9 +17,9 @@ from researchdesk.state.tables import TABLES
 from researchdesk.state.templates import GENERAL, IMPLEMENTATION
 from researchdesk.state.workspace import IllegalTransition, Workspace, evolve, fold
 from researchdesk.stores.codec import encode_event
+from researchdesk.tools.registry import REGISTRY
 from researchdesk.tools.spec import Gathered
 from researchdesk.tools.validation import checked, filled
-from researchdesk.tools.workspace import SPECS
 
 OPENED = ev.SessionOpened(session_id="s1", labels=("mode:deep_research",))
 STARTED = ev.ResearchStarted(
@@ -106,7 +106,7 @@ def play(script: list[Step]) -> list[ev.Event]:
     texts: dict[str, str] = {}
     for n, (name, arguments) in enumerate(script):
         call = CallId(session="s1", turn="", call=f"c{n}")
-        spec = SPECS[name]
+        spec = REGISTRY.investigative_loop[name]
         try:
             parsed = checked(spec, filled(spec, arguments))
             gathered = Gathered(boundary="b" * 16, texts=texts)

@@ -4,7 +4,7 @@ import pytest
 
 from researchdesk.state.vocabulary import INVESTIGATION_LABEL, INVESTIGATION_LABELS
 from researchdesk.tools.registry import REGISTRY
-from researchdesk.tools.workspace import SPECS, Desk
+from researchdesk.tools.workspace import Desk
 
 RESEARCH = [
     "search_sources",
@@ -43,7 +43,7 @@ def test_the_registry_knows_the_tools_of_the_investigative_loop() -> None:
 
 
 def test_the_tools_that_are_offered_by_default_are_the_ten_of_a_research_run(desk: Desk) -> None:
-    assert [spec.name for spec in desk.session("s1").tools()] == RESEARCH == list(SPECS)
+    assert [spec.name for spec in desk.session("s1").tools()] == RESEARCH == list(REGISTRY.research_loop)
 
 
 @pytest.mark.parametrize("labels", [(INVESTIGATION_LABEL,), INVESTIGATION_LABELS])

@@ -449,8 +449,20 @@ def test_tools_are_listed_in_the_form_that_providers_take() -> None:
     assert {function["type"] for function in functions} == {"function"}
     names = [function["function"]["name"] for function in functions]
     assert "deep_research_start" in names
-    assert [one["name"] for one in json.loads(call("tools", "--json").stdout)] == names
-    assert call("tools").stdout.startswith(f"{names[0]}\n  ")
+    listed = json.loads(call("tools", "--json").stdout)
+    assert [one["name"] for one in listed] == names
+    assert call("tools").stdout.startswith(f"{names[0]} (sources)\n  ")
+
+
+def test_tools_are_listed_with_their_family() -> None:
+    listed = json.loads(call("tools", "--json").stdout)
+    families = [one["family"] for one in listed]
+    assert {name: families.count(name) for name in families} == {
+        "sources": 2,
+        "research": 8,
+        "investigate": 15,
+    }
+    assert "\n\nfrontier_next (investigate)\n  " in call("tools").stdout
 
 
 def test_commands_of_other_packages_are_loaded_when_they_are_called(monkeypatch: pytest.MonkeyPatch) -> None:
