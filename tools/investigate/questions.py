@@ -1,5 +1,7 @@
 """The eight tools of the frontier: what is asked next, and what becomes of a question."""
 
+from dataclasses import replace
+
 from researchdesk.state.errors import Refusal
 from researchdesk.state.frontier import ROOT, Frontier, Moved
 from researchdesk.state.frontier_moves import NewQuestion, add, prune_branch, reopen, set_priority
@@ -7,6 +9,7 @@ from researchdesk.state.frontier_summary import summary
 from researchdesk.state.ids import CallId
 from researchdesk.state.investigation import Changed, Investigation
 from researchdesk.state.questions import DEFAULT_PRIORITY, Question
+from researchdesk.state.rounds import of_settled
 from researchdesk.state.settling import next_question, resolve_question, retry_question
 from researchdesk.state.workspace import Workspace
 from researchdesk.tools.investigate import arguments as args
@@ -99,16 +102,17 @@ def decide_retry(workspace: Workspace, a: args.RetryQuestion, gathered: Gathered
     now, limits = opened(workspace)
     changed = retry_question(now, a.question_id, a.new_query, a.why, limits=limits, assumption=a.assumption)
     question = changed.investigation.frontier.questions[a.question_id]
-    told = [] if changed.transitions else [f'Search for "{a.new_query}" now']
-    return decided(
+    given_up = bool(changed.transitions)
+    decision = decided(
         now,
         changed,
         kind="question",
         key=a.question_id,
-        told=told,
+        told=[] if given_up else [f'Search for "{a.new_query}" now'],
         data={"status": question.status},
         reason="notes_append",
     )
+    return _recorded(workspace, decision, changed, a.question_id) if given_up else decision
 
 
 def decide_resolve(
@@ -119,7 +123,14 @@ def decide_resolve(
     changed = resolve_question(now, a.question_id, a.answer, tuple(a.claim_ids), reason=a.reason)
     unproven = [key for key in a.claim_ids if now.notes.claims[key].status == "UNVERIFIED"]
     told = [f"It stands on claims that are not VERIFIED: {', '.join(unproven)}"] if unproven else []
-    return decided(now, changed, kind="question", key=a.question_id, told=told)
+    decision = decided(now, changed, kind="question", key=a.question_id, told=told)
+    return _recorded(workspace, decision, changed, a.question_id)
+
+
+def _recorded(workspace: Workspace, decision: Decision, changed: Changed, question_id: str) -> Decision:
+    """The decision that settles a question, with what its round leaves in the run's own record."""
+    record = of_settled(workspace, changed.investigation, question_id)
+    return replace(decision, events=(*decision.events, *record))
 
 
 def decide_reopen(workspace: Workspace, a: args.ReopenQuestion, gathered: Gathered, call: CallId) -> Decision:
