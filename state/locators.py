@@ -78,6 +78,18 @@ _TRACKING = frozenset(
         "_branch_referrer",
         "sms_click",
         "sms_source",
+        "mibextid",
+        "_kx",
+        "ml_subscriber",
+        "ml_subscriber_hash",
+        "elqtrack",
+        "elqtrackid",
+        "wt.mc_id",
+        "wt_mc_id",
+        "at_medium",
+        "at_campaign",
+        "ns_campaign",
+        "ns_mchannel",
     ]
 )
 
@@ -88,6 +100,9 @@ _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 _KEPT_IN_PATH = _UNRESERVED | frozenset("/:@!$&'()*+,;=%")
 _KEPT_IN_QUERY = _KEPT_IN_PATH | frozenset("?")
 _PLAIN_HOST = re.compile(r"[a-z0-9_](?:[a-z0-9_\-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_\-]*[a-z0-9_])?)*")
+
+# A host whose last label is a number is an IPv4 address to browsers and resolvers, however it is spelled.
+_NUMERIC_END = re.compile(r"(?:.*\.)?(?:\d+|0x[0-9a-f]*)")
 
 _RESERVED_SUFFIXES = (
     *("example", "test", "invalid", "localhost"),  # RFC 2606 and 6761
@@ -152,6 +167,35 @@ def canonical_url(url: str) -> str:
     Raises:
         UnsafeLocator: not http(s), no host, a bad host or port, user information, control characters.
     """
+    parts = _web_parts(url)
+    query = _canonical_query(parts.query)
+    # A page of `http://host:443` would else change its name when its name is read again.
+    port = None if parts.port == 443 else parts.port
+    return _joined("https", parts.host, port, parts.path, query)
+
+
+def request_url(url: str) -> str:
+    """Give the URL that a page is asked for with: as `canonical_url`, but scheme, port and query stay as given.
+
+    Raises:
+        UnsafeLocator: as `canonical_url`.
+    """
+    parts = _web_parts(url)
+    return _joined(
+        parts.scheme, parts.host, parts.port, parts.path, _escape(parts.query, keep=_KEPT_IN_QUERY)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _WebParts:
+    scheme: str
+    host: str
+    port: int | None  # None where it is the scheme's own
+    path: str
+    query: str
+
+
+def _web_parts(url: str) -> _WebParts:
     spelled = url.strip(" \t\r\n")
     _check_characters(spelled)
     scheme = _SCHEME.match(spelled)
@@ -166,25 +210,37 @@ def canonical_url(url: str) -> str:
         raise UnsafeLocator("a URL with a user name or password in it is not fetched; write it without them")
     if not spelled[scheme.end() :].startswith("//") or "\\" in parts.netloc:
         raise UnsafeLocator(f"cannot read the URL {_shown(spelled)}: write https://host/path")
-    default_port = 443 if parts.scheme == "https" else 80
-    name = canonical_host(host)
-    authority = name if port in (None, default_port) else f"{name}:{port}"
-    query = _canonical_query(parts.query)
-    return f"https://{authority}{_canonical_path(parts.path)}" + (f"?{query}" if query else "")
+    default = 443 if parts.scheme == "https" else 80
+    return _WebParts(
+        scheme=parts.scheme,
+        host=canonical_host(host),
+        port=None if port == default else port,
+        path=_canonical_path(parts.path),
+        query=parts.query,
+    )
+
+
+def _joined(scheme: str, host: str, port: int | None, path: str, query: str) -> str:
+    authority = host if port is None else f"{host}:{port}"
+    return f"{scheme}://{authority}{path}" + (f"?{query}" if query else "")
 
 
 def canonical_host(host: str) -> str:
     """Give a host in lower-case ASCII (IDNA, UTS 46), an IPv6 address in brackets, no final dot.
 
     Raises:
-        UnsafeLocator: nothing left, or characters that no host has.
+        UnsafeLocator: nothing left, characters that no host has, an IPv4 address in another spelling than four
+            decimal numbers (``0x7f.1``, ``2130706433``), an IPv6 address with a zone.
     """
-    name = unquote(host).strip("[]").rstrip(".").lower()
+    name = unquote(host).strip("[]").removesuffix(".").lower()
     if ":" in name:
         try:
-            return f"[{ipaddress.IPv6Address(name).compressed}]"
+            address = ipaddress.IPv6Address(name)
         except ValueError:
             raise UnsafeLocator(f"{_shown(host)} is not a host") from None
+        if address.scope_id is not None:
+            raise UnsafeLocator(f"{_shown(host)} names a network interface of one machine; it is not fetched")
+        return f"[{address.compressed}]"
     if not name.isascii():
         try:
             name = idna.encode(name, uts46=True, transitional=False).decode("ascii").rstrip(".")
@@ -192,6 +248,11 @@ def canonical_host(host: str) -> str:
             raise UnsafeLocator(f"{_shown(host)} is not a host") from None
     if len(name) > 253 or not _PLAIN_HOST.fullmatch(name):
         raise UnsafeLocator(f"{_shown(host)} is not a host")
+    if _NUMERIC_END.fullmatch(name):
+        try:
+            return str(ipaddress.IPv4Address(name))
+        except ValueError:
+            raise UnsafeLocator(f"{_shown(host)} is an address in an odd spelling; write a.b.c.d") from None
     return name
 
 

@@ -1,5 +1,7 @@
 """Locators: spellings that are one page, spellings that are two, and what is refused."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,8 +15,15 @@ from researchdesk.state.locators import (
     is_reserved_host,
     loose_key,
     parse_locator,
+    request_url,
     same_locator,
 )
+
+PAIRS = [
+    line.split("\t")
+    for line in (Path(__file__).parent / "locator_pairs.tsv").read_text("utf-8").splitlines()
+    if not line.startswith("#")
+]
 
 CANONICAL = [
     ("https://pages.nist.gov/800-63-3/", "https://pages.nist.gov/800-63-3/"),
@@ -110,6 +119,31 @@ REFUSED = [
     ),
     *("file://server/share/a.md", "file:///a%00b", "desk:notes.md", "view-source:https://nist.gov"),
 ]
+
+
+@pytest.mark.parametrize(("verdict", "first", "second", "why"), PAIRS)
+def test_what_the_web_sends_is_one_page_or_two_or_refused(
+    verdict: str, first: str, second: str, why: str
+) -> None:
+    if verdict == "refused":
+        with pytest.raises(UnsafeLocator):
+            parse_locator(first)
+    else:
+        assert same_locator(first, second) == (verdict == "same"), why
+
+
+@pytest.mark.parametrize(
+    ("spelled", "requested"),
+    [
+        ("http://NIST.gov:80/a/../b?utm_source=x&&id=%7e7#top", "http://nist.gov/b?utm_source=x&&id=~7"),
+        ("https://nist.gov:443/%7Ea?", "https://nist.gov/~a"),
+        ("http://nist.gov:443/", "http://nist.gov:443/"),
+        ("https://bücher.de:8443/é", "https://xn--bcher-kva.de:8443/%C3%A9"),
+    ],
+)
+def test_a_page_is_asked_for_with_its_own_scheme_port_and_query(spelled: str, requested: str) -> None:
+    assert request_url(spelled) == request_url(requested) == requested
+    assert canonical_url(requested) == canonical_url(spelled)
 
 
 @pytest.mark.parametrize(("spelled", "canonical"), CANONICAL)
