@@ -104,6 +104,7 @@ def claims_view(
         key=lambda claim: (
             claim.id not in challenged,
             claim.question_id != working,
+            claim.kind != "figure",  # numbers are what is set side by side
             claim.status in ("REFUTED", "RETRACTED"),
         )
     )
@@ -198,7 +199,7 @@ def _claim(investigation: Investigation, claim: Claim, limits: Limits) -> dict[s
     notes, challenges = investigation.notes, investigation.challenges
     missing = lacks(claim, notes.sources, challenges, limits) if claim.status == "UNVERIFIED" else ()
     ran = [c for c in challenges.of(claim.id) if c.status == "closed" and not c.failed]
-    return {
+    shown = {
         "id": claim.id,
         "text": claim.text if len(claim.text) <= QUOTE_SHOWN else head(claim.text),
         "kind": claim.kind,
@@ -220,3 +221,6 @@ def _claim(investigation: Investigation, claim: Claim, limits: Limits) -> dict[s
             for link in claim.links
         ],
     }
+    return {
+        name: value for name, value in shown.items() if value
+    }  # dozens of claims: what is empty costs room

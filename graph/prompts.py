@@ -41,7 +41,7 @@ HITS_SHOWN = 6
 ARGUMENT_CHARS = 300
 # Shares of the room that the frame leaves, by stage, for what can be long; the rest is for what was found.
 SHARES = {
-    "knowledge_base": {"sources": 0.20, "claims": 0.30, "last": 0.60},
+    "knowledge_base": {"sources": 0.20, "claims": 0.40, "last": 0.60},
     "report_writing": {"sources": 0.20, "claims": 0.60, "last": 0.50},
 }
 
