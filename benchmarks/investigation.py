@@ -2,7 +2,8 @@
 
 CORPUS is a folder of documents. QUESTIONS is a file with one JSON object a line: ``id``, ``type`` (``agreement`` or
 ``conflict``), ``question``, and ``evidence``, a list of ``{file, quote, start}``: the passages that a good run finds;
-``file`` is the path in the corpus, ``start`` (not needed) the passage's place there in code points. Every question is researched by `run_research` with its text alone.
+``file`` is the path in the corpus, ``start`` (not needed) the passage's place there in code points. Every question is
+researched by `run_research` with its text alone.
 
 Printed for each run: documents archived; evidence files among them; claims; evidence passages that a claim quotes, in
 whole or in part; contradictions, and those of two figures with different values in one unit; claims VERIFIED; what
