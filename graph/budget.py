@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from researchdesk.state.run import ResearchRun
 from researchdesk.state.vocabulary import StopReason
-from researchdesk.state.workspace import Workspace
+from researchdesk.state.workspace import CallSeen, Workspace
 
 SILENT_ANSWERS = 3
 FAILURES = 3
@@ -117,7 +117,7 @@ def _behaviour(workspace: Workspace, run: ResearchRun) -> Stop | None:
     ]
     repeats = run.limits.same_call_repeats
     # One answer that holds a call several times is clumsy, not a loop.
-    turns = {call.turn_id for call in recent if call.input_digest == recent[-1].input_digest}
+    turns = {call.turn_id for call in recent if _same(call, recent[-1])}
     if len(turns) >= repeats:
         return Stop(reason="loop", detail=f"the call {recent[-1].name} came in {repeats} answers")
     idle = workspace.answered - workspace.progress_turn
@@ -129,6 +129,13 @@ def _behaviour(workspace: Workspace, run: ResearchRun) -> Stop | None:
             reason="no_progress", detail=f"{barren} answers in a row brought no source, no note, no status"
         )
     return None
+
+
+def _same(one: CallSeen, other: CallSeen) -> bool:
+    """Whether two calls repeat each other; ``frontier_next`` is always asked alike, and takes up another question."""
+    return one.input_digest == other.input_digest and (
+        one.name != "frontier_next" or one.entity_id == other.entity_id
+    )
 
 
 def _passing(code: str) -> bool:
