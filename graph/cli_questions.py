@@ -8,6 +8,7 @@ import typer.core
 
 from researchdesk.graph.cli_options import HomeOption, JsonOption, SessionArgument, existing_desk
 from researchdesk.graph.console import note, result_json, result_table
+from researchdesk.graph.plain import one_line
 
 if TYPE_CHECKING:
     from researchdesk.state.investigation_views import Checked
@@ -22,6 +23,8 @@ SessionOption = Annotated[
 ]
 QuestionArgument = Annotated[str, typer.Argument(metavar="QUESTION", help="The question's id, like q_002.")]
 LIST = "list"
+ANSWER_SHOWN = 300
+"""Characters of an answer in the table; JSON holds all of it."""
 
 
 class _Questions(typer.core.TyperGroup):
@@ -83,7 +86,7 @@ def _question_rows(
     """A question, and under it what was tried for it."""
     searches = [a for a in question["attempts"] if a["kind"] != "fetch"]
     failed = sum(a["cause"] == "infrastructure" for a in searches)
-    told = question["answer"] or question["assumption"]
+    told = one_line(question["answer"] or question["assumption"], limit=ANSWER_SHOWN)
     indent = "· " * question["depth"]
     yield (
         indent + question["id"],
