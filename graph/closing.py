@@ -33,6 +33,7 @@ def stop_gathering(driver: Driver, stop: Stop) -> None:
     if not run.sources:
         driver.session.record([ev.ResearchBlocked(reason=f"no evidence: {_said(stop)}")])
         return
+    _skip_open_items(driver, stop)
     _code(
         driver,
         "deep_research_checkpoint",

@@ -160,7 +160,9 @@ def _working(frontier: Frontier, limits: Limits, *, room: int) -> dict[str, Any]
     )
     return {
         "id": question.id,
-        "text": question.text,
+        "text": question.text
+        if question.depth
+        else head(question.text),  # the view holds the objective whole
         "kind": question.kind,
         "depth": question.depth,
         "why": head(question.why),

@@ -24,6 +24,8 @@ from researchdesk.tools.door import Session
 from researchdesk.tools.sources.gathering import Sources
 from researchdesk.tools.workspace import Desk, open_desk
 
+SUPERSTEPS = 10_000
+
 
 class Lead:
     """Prepares each invocation of one factory's graph: the desk, the sources, the lease, the driver."""
@@ -61,6 +63,8 @@ class Lead:
             driven: RunnableConfig = {
                 "max_concurrency": PARALLEL_CALLS,
                 **(config or {}),
+                # What LangChain fills in for some ways to call a graph is less than a run needs; budgets end it.
+                "recursion_limit": max(SUPERSTEPS, (config or {}).get("recursion_limit", 0)),
                 "configurable": {**configurable, "thread_id": session_id, DRIVER_KEY: driver},
             }
             with blocking_on_errors(driver):

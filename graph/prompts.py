@@ -99,8 +99,9 @@ def build_prompt(session: Session, budget: Budget, *, schema_tokens: int) -> Pro
 
 def turn_view(session: Session, workspace: Workspace, budget: Budget, *, room: int) -> dict[str, Any]:
     """The run as one JSON document that fits into ``room`` estimated tokens."""
-    run, investigation = workspace.run, workspace.investigation or Investigation()
+    run, investigation = workspace.run, workspace.investigation
     assert run is not None
+    assert investigation is not None
     writes = run.stage == "report_writing"
     view = _frame(workspace, run, investigation, budget, room=room)
     plan = _writing(session, run) if writes else {}
@@ -248,7 +249,10 @@ def _source(run: ResearchRun, source: ev.SourceRecorded, noted: frozenset[str]) 
     lead = run.leads.get(source.url)
     artifact = run.artifacts[source.artifact_id]
     # Where to read; what is noted was read.
-    places = lead.positions[:HITS_SHOWN] if lead and source.source_id not in noted else ()
+    places = (
+        sorted(lead.positions, key=lambda place: place.rank) if lead and source.source_id not in noted else ()
+    )
+    starts = list(dict.fromkeys(place.start for place in places))[:HITS_SHOWN]
     return {
         "source_id": source.source_id,
         "artifact_id": source.artifact_id,
@@ -257,7 +261,7 @@ def _source(run: ResearchRun, source: ev.SourceRecorded, noted: frozenset[str]) 
         "origin": head(source.origin),
         "chars": artifact.chars,
         "noted": source.source_id in noted,
-        "hits": [{"start": place.start} for place in places],
+        "hits": [{"start": start} for start in starts],
         "provenance": artifact.provenance,
         "readable": source.receipt is None or source.receipt.readable,
     }

@@ -148,15 +148,16 @@ def test_a_key_in_a_providers_error_is_not_recorded(desk: rd.Desk) -> None:
 
 def endless(view: View) -> AIMessage:
     """Never ends the gathering, but writes when it has to."""
-    if view["stage"] == "knowledge_base" and any(source["noted"] for source in view["sources"]):
-        return says(call("search_sources", query=f"sky {view['budget']['steps_left']}"))
+    if view["stage"] == "knowledge_base" and view["claims"]:
+        gap = {"kind": "gap", "text": f"Gap {view['budget']['steps_left']}."}
+        return says(call("notes_append", section="Assumptions & gaps", entries=[gap]))
     return researcher(view)
 
 
 def test_the_step_cap_keeps_its_reserve_for_the_report(desk: rd.Desk) -> None:
     ended = research(desk, endless, max_steps=20)
     assert (ended.status, ended.stop_reason) == ("completed", "step_cap")
-    assert requests_of(desk) == {"knowledge_base": 15, "report_writing": 5}
+    assert requests_of(desk) == {"knowledge_base": 15, "report_writing": 4}
     assert "No model wrote" not in report_of(desk)
     run = desk.existing("s").run
     assert run is not None and run.completion is not None
@@ -168,6 +169,19 @@ def test_a_step_cap_that_leaves_nothing_for_writing_still_ends_in_a_report(desk:
     assert (ended.status, ended.stop_reason) == ("completed", "step_cap")
     assert requests_of(desk)["knowledge_base"] == 3
     assert sum(requests_of(desk).values()) == 5
+
+
+def searching_on(view: View) -> AIMessage:
+    """Makes ever new searches, that bring nothing."""
+    return says(call("search_sources", query=f"sky {view['budget']['steps_left']}"))
+
+
+def test_searches_that_bring_nothing_are_no_progress(desk: rd.Desk) -> None:
+    ended = research(desk, with_evidence(searching_on))
+    assert (ended.status, ended.stop_reason) == ("completed", "no_progress")
+    run = desk.existing("s").run
+    assert run is not None
+    assert run.stop_detail == "8 answers in a row brought no source, no note, no status"
 
 
 def test_the_token_budget_is_kept_before_a_request_is_made(desk: rd.Desk) -> None:

@@ -35,6 +35,7 @@ VOLATILE = (
     "text",
     "steps_left",
     "notes_id",
+    "text_hash",
 )
 
 
