@@ -35,11 +35,24 @@ def checks(report: Report) -> Iterator[str]:
         return
     yield "## What was checked"
     yield f"{checked_text(asdict(found.checked)).capitalize()}. {_outcomes_text(report)}"
+    yield from _one_publisher(report)
     head = [f"| {' | '.join(COLUMNS)} |", "|---|---|---:|---:|---:|"]
     shown = found.questions[:MOST]
     more = [_more(len(found.questions))] if len(found.questions) > MOST else []
     yield "\n".join([*head, *(_row(asked) for asked in shown)])
     yield from more
+
+
+def _one_publisher(report: Report) -> Iterator[str]:
+    """Why nothing could be verified, where that lies in who published the sources."""
+    publishers = dict.fromkeys(ref.publisher for ref in report.sources if not ref.supplied)
+    if len(publishers) == 1:
+        yield (
+            f"All sources count as those of one publisher, {markdown_text(next(iter(publishers)))}, and support no "
+            "claim independently of each other. Where local documents come from several publishers, a `corpus.toml` "
+            'in their folder says so (`[origins]`, then lines like `"nist/" = "nist.gov"`), or the option '
+            "`--origin-by`."
+        )
 
 
 def _outcomes_text(report: Report) -> str:

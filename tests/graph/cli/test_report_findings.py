@@ -123,6 +123,16 @@ def test_coverage_stands_beside_the_outcomes_and_is_told_question_by_question(re
     ]
 
 
+def test_sources_of_one_publisher_are_named_as_the_reason_and_how_to_tell_publishers_apart(
+    report: Report,
+) -> None:
+    told = "All sources count as those of one publisher, \\<main\\>, and support no claim independently"
+    one = replace(report, references=tuple(replace(r, publisher="<main>") for r in report.references))
+    assert told in part(render_report(one), "What was checked")
+    assert "corpus.toml" in part(render_report(one), "What was checked")
+    assert "one publisher" not in part(render_report(report), "What was checked")
+
+
 def test_a_contradiction_shows_both_sides_with_their_numbers_and_status(report: Report) -> None:
     lines = part(render_report(report), "Contradictions").splitlines()
     assert lines[:2] == [
