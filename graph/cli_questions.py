@@ -39,7 +39,8 @@ class _Questions(typer.core.TyperGroup):
 
 app = typer.Typer(
     cls=_Questions,
-    help="Show the questions of a run as a tree; add, prune or reprioritize them.",
+    help="Show the questions of a run as a tree, with --attempts what was tried for each; add, prune or reprioritize "
+    "them. `questions [SESSION]` is `questions list`, which has further options.",
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -55,7 +56,7 @@ def questions(
         typer.Option("--attempts", help="Show each search and fetch under its question, and what it gave."),
     ] = False,
 ) -> None:
-    """List the questions of a run as a tree; the same as `questions [SESSION]`.
+    """List the questions of a run as a tree.
 
     Each with its status, the searches made for it, how many of its claims were challenged and verified, and its
     answer or what was assumed instead. --json always holds the attempts.
