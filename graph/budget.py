@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from researchdesk.state.run import ResearchRun
 from researchdesk.state.vocabulary import StopReason
-from researchdesk.state.workspace import CallSeen, Workspace
+from researchdesk.state.workspace import Workspace
 
 SILENT_ANSWERS = 3
 FAILURES = 3
@@ -110,14 +110,16 @@ def _behaviour(workspace: Workspace, run: ResearchRun) -> Stop | None:
         return Stop(
             reason="no_progress", detail=f"the model gave {SILENT_ANSWERS} answers without a tool call"
         )
+    # Looking at the same thing again is no loop while something comes of the answers between.
+    since = max(workspace.resumed_after, workspace.gained_turn)
     recent = [
         call
         for call in workspace.recent_calls[-LOOP_WINDOW:]
-        if call.turn_id and int(call.turn_id.removeprefix("t_")) > workspace.resumed_after
+        if call.turn_id and int(call.turn_id.removeprefix("t_")) > since
     ]
     repeats = run.limits.same_call_repeats
     # One answer that holds a call several times is clumsy, not a loop.
-    turns = {call.turn_id for call in recent if _same(call, recent[-1])}
+    turns = {call.turn_id for call in recent if call.input_digest == recent[-1].input_digest}
     if len(turns) >= repeats:
         return Stop(reason="loop", detail=f"the call {recent[-1].name} came in {repeats} answers")
     idle = workspace.answered - workspace.progress_turn
@@ -129,13 +131,6 @@ def _behaviour(workspace: Workspace, run: ResearchRun) -> Stop | None:
             reason="no_progress", detail=f"{barren} answers in a row brought no source, no note, no status"
         )
     return None
-
-
-def _same(one: CallSeen, other: CallSeen) -> bool:
-    """Whether two calls repeat each other; ``frontier_next`` is always asked alike, and takes up another question."""
-    return one.input_digest == other.input_digest and (
-        one.name != "frontier_next" or one.entity_id == other.entity_id
-    )
 
 
 def _passing(code: str) -> bool:

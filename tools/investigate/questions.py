@@ -61,7 +61,8 @@ def _next_told(frontier: Frontier, most: int) -> list[str]:
     if not frontier.current_id:
         left = [q.id for q in frontier if q.status == "blocked"]
         blocked = f"; blocked: {', '.join(left[:20])}" if left else ""
-        return [f"Every question is settled or waits for one that was given up{blocked}"]
+        due = f"; {ROOT} is still to be answered" if frontier.root.status == "in_progress" else ""
+        return [f"Every question under {ROOT} is settled or waits for one that was given up{blocked}{due}"]
     question = frontier.questions[frontier.current_id]
     spent = frontier.searches(question.id)
     answer = f" Its answer before: {question.answer[:TEXT_SHOWN]}" if question.answer else ""
