@@ -179,6 +179,9 @@ class Receipt:
     redactions: int
     readable: bool
     note: str
+    etag: str = ""
+    last_modified: str = ""
+    """By these two a server tells whether a page is still the same; as it sent them, empty where it did not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)

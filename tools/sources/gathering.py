@@ -172,6 +172,8 @@ def _archived(need: Fetch, fetched: Fetched) -> Haul:
         redactions=clean.count,
         readable=fetched.readable,
         note=fetched.note,
+        etag=_validator(fetched.etag),
+        last_modified=_validator(fetched.last_modified),
     )
     domain, origin, origin_reason = _publisher(fetched)
     page = Page(
@@ -199,6 +201,15 @@ def _publisher(fetched: Fetched) -> tuple[str, str, str]:
         return stated
     domain = registrable_domain(host_of(parsed.value))
     return domain, domain, f"registrable domain, {suffix_list()}"
+
+
+def _validator(value: str) -> str:
+    """Keep what can be sent back as it is; one that is too long, no plain text or like a secret is dropped."""
+    return (
+        value
+        if value.isascii() and value.isprintable() and len(value) <= 200 and not redact(value).count
+        else ""
+    )
 
 
 def _mark(section: Section) -> ev.PageMark:

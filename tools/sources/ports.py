@@ -54,6 +54,8 @@ class Fetched:
     ``status`` is the HTTP status, 0 for a local file. ``canonical`` decides identity. ``domain`` is the
     registrable domain of a web page and the origin of a local file; ``origin_reason`` says who decided the
     origin. ``readable`` is False where most of the text could not be decoded, with the cause in ``note``.
+    ``redirects`` are the URLs that sent the reader on, in order. ``etag`` and ``last_modified`` are by what a
+    server tells whether the page is still the same, as it sent them.
     """
 
     requested: str
@@ -74,6 +76,19 @@ class Fetched:
     domain: str
     readable: bool
     note: str
+    etag: str = ""
+    last_modified: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """A page as it was archived before; at least one of ``etag`` and ``last_modified`` is given."""
+
+    raw: bytes
+    content_type: str
+    etag: str
+    last_modified: str
+    fetched_at: str
 
 
 class SearchFailed(Refusal):
@@ -98,6 +113,14 @@ class FetchRefused(Refusal):
     def __init__(self, code: str, text: str, *, transient: bool | None = None) -> None:
         super().__init__(code, text)
         self.transient = code == "fetch_timeout" if transient is None else transient
+
+
+class Archive(Protocol):
+    """What was read before."""
+
+    def known(self, locator: str) -> Known | None:
+        """The newest archived bytes of exactly this URL that a server may call unchanged, or None."""
+        ...
 
 
 class SearchProvider(Protocol):

@@ -1,0 +1,1 @@
+"""Pages of the web: fetched from checked addresses only, within limits, politely."""

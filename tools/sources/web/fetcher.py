@@ -1,0 +1,361 @@
+"""A fetcher for pages of the web: safe, bounded and polite, whatever the server on the other side does.
+
+What decides:
+
+* Only addresses of the public internet are connected to (`addresses`, `transport`), redirects included.
+* A redirect may go from https to http: it is the site's own word, and the receipt shows the chain.
+* A page's identity is the URL it came from after all redirects. What it says of itself (``rel=canonical``, AMP)
+  decides nothing, so that no page can take the name of another.
+* Cookies live for one fetch and go where a browser would send them; environment proxies are not used.
+* ``robots.txt`` is followed (RFC 9309): none means everything may be read, one that a server fails to give means
+  nothing.
+"""
+
+import re
+import ssl
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from importlib.metadata import version
+from time import sleep as _sleep
+from urllib.parse import unquote, urljoin, urlsplit
+
+import httpx
+
+from researchdesk.state.locators import UnsafeLocator, canonical_url, host_of, request_url
+from researchdesk.tools.sources.domains import registrable_domain, suffix_list
+from researchdesk.tools.sources.extract import HTML, extract, media_type_of
+from researchdesk.tools.sources.extracted import Extracted
+from researchdesk.tools.sources.ports import Archive, Fetched, FetchRefused, Known
+from researchdesk.tools.sources.web.addresses import Addresses, Resolver
+from researchdesk.tools.sources.web.allowance import Allowance, current, spending
+from researchdesk.tools.sources.web.challenges import challenged_by, says_without_text, stands_in_the_way
+from researchdesk.tools.sources.web.hosts import Hosts, retry_after
+from researchdesk.tools.sources.web.robots import MAX_BYTES as ROBOTS_BYTES
+from researchdesk.tools.sources.web.robots import Robots
+from researchdesk.tools.sources.web.statuses import MOVED, refusal_of
+from researchdesk.tools.sources.web.transport import Transport
+from researchdesk.tools.sources.web.unpacking import ACCEPTED, unpacked
+
+AGENT = "researchdesk"
+"""The name under which rules for this program stand in a ``robots.txt``."""
+_ACCEPT = "text/html,application/xhtml+xml,application/pdf;q=0.9,text/*;q=0.9,*/*;q=0.5"
+_ROBOTS_REDIRECTS = 5
+_REFRESH = re.compile(
+    rb"<meta\s[^>]{0,200}http-equiv\s*=\s*[\"']?refresh[\"']?\s[^>]{0,200}?content\s*=\s*[\"']?\s*([0-5])(?:\.\d*)?\s*[;,]"
+    rb"\s*(?:url\s*=\s*)?[\"']?([^\"'>\s]{1,2000})",
+    re.IGNORECASE,
+)
+_REFRESH_CHARS = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebLimits:
+    """What one fetch may cost, and how hosts are treated.
+
+    ``seconds`` are those of a whole fetch with all its redirects, without the waiting for a host's turn. ``bytes``
+    are counted after unpacking, and for what came over the network by themselves; ``markup_bytes`` is the limit
+    for HTML, whose reading takes many times its size. ``pause`` and ``max_wait`` are as in `Hosts`.
+    """
+
+    seconds: float = 15.0
+    bytes: int = 20_000_000
+    markup_bytes: int = 8_000_000
+    redirects: int = 8
+    at_once: int = 2
+    pause: float = 0.5
+    max_wait: float = 8.0
+    connections: int = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    """One answer of a server: its body, or where it sends the reader (then the body is empty)."""
+
+    url: str
+    status: int
+    headers: Mapping[str, str]
+    body: bytes = b""
+    moved_to: str = ""
+
+
+class WebFetcher:
+    """Reads pages by http and https; safe for many threads at once.
+
+    Args:
+        archive: what was read before and may be used again where the server says that it still holds.
+        allow: addresses and networks that may be reached although they are not public (``10.1.0.0/16``).
+        limits: what a fetch may cost.
+        robots: whether ``robots.txt`` is followed.
+        user_agent: what is sent as ``User-Agent``; by default this program's name and version.
+        proxy: URL of an HTTP proxy; it looks names up itself and has to guard the network.
+        tls: whose certificates are trusted; by default the public authorities.
+        resolver: looks names up; by default the operating system does.
+        sleep: waits for seconds.
+    """
+
+    def __init__(
+        self,
+        *,
+        archive: Archive | None = None,
+        allow: tuple[str, ...] = (),
+        limits: WebLimits | None = None,
+        robots: bool = True,
+        user_agent: str = "",
+        proxy: str = "",
+        tls: ssl.SSLContext | None = None,
+        resolver: Resolver | None = None,
+        sleep: Callable[[float], None] = _sleep,
+    ) -> None:
+        self._limits = limits or WebLimits()
+        self._archive = archive
+        self._user_agent = user_agent or f"{AGENT}/{version('researchdesk')} (reads pages for research)"
+        addresses = Addresses(allow=allow, resolver=resolver)
+        self._transport = Transport(addresses, connections=self._limits.connections, proxy=proxy, tls=tls)
+        self._robots = Robots(self._robots_text, agent=AGENT) if robots else None
+        self._hosts = Hosts(
+            at_once=self._limits.at_once,
+            pause=self._limits.pause,
+            max_wait=self._limits.max_wait,
+            sleep=sleep,
+        )
+
+    def accepts(self, locator: str) -> bool:
+        """Say whether the locator is a URL of the web; reads nothing."""
+        return locator.strip().lower().startswith(("http:", "https:"))
+
+    def fetch(self, locator: str) -> Fetched:
+        """Read a page.
+
+        Raises:
+            FetchRefused: any of its codes; ``transient`` where trying again may help.
+        """
+        with spending(Allowance(seconds=self._limits.seconds)):
+            cookies = httpx.Cookies()
+            url, left = _asked(locator), list[str]()
+            while len(left) <= self._limits.redirects:
+                answer, known = self._page(url, cookies)
+                found = None if answer.moved_to else self._read(answer, known)
+                url = answer.moved_to if found is None else _refreshed(answer, found)
+                if found and not url:
+                    return _fetched(locator, tuple(left), answer, found, known)
+                left.append(answer.url)
+        raise FetchRefused(
+            "fetch_unreadable",
+            f"{_shown(locator)} sends its reader on more than {self._limits.redirects} times",
+        )
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._transport.close()
+
+    def _page(self, url: str, cookies: httpx.Cookies) -> tuple[_Answer, Known | None]:
+        """Ask for one URL, when its host's rules and turn allow."""
+        host, pause = host_of(url), 0.0
+        if self._robots:
+            rules = self._robots.of(url)
+            if not rules.allow(url):
+                raise FetchRefused(
+                    "fetch_blocked", f"robots.txt of {host} asks programs to leave {_shown(url)} alone"
+                )
+            pause = rules.pause
+        known = self._archive.known(url) if self._archive else None
+        with self._hosts.turn(host, pause=pause) as waited:
+            current().extend(waited)
+            answer = self._ask(url, cookies, known)
+        if answer.status == 304 and known:
+            return answer, known
+        if answer.status in (429, 503):
+            raise self._told_to_wait(answer, host)
+        if refusal := refusal_of(answer.status, answer.headers, shown=_shown(url)):
+            raise refusal
+        return answer, None
+
+    def _ask(
+        self,
+        url: str,
+        cookies: httpx.Cookies,
+        known: Known | None = None,
+        *,
+        limit: int = 0,
+        cut: bool = False,
+    ) -> _Answer:
+        """Send one request; the body is read where it is the page (status 2xx), up to ``limit``."""
+        request = httpx.Request("GET", url, headers=self._headers(known))
+        cookies.set_cookie_header(request)
+        with closing(self._transport.handle_request(request)) as response:
+            cookies.extract_cookies(response)
+            status, headers = response.status_code, response.headers
+            if status in MOVED and headers.get("location"):
+                return _Answer(
+                    url=url, status=status, headers=headers, moved_to=_next(url, headers["location"])
+                )
+            body = _body(response, limit or self._limits.bytes, cut=cut) if 200 <= status < 300 else b""
+        return _Answer(url=url, status=status, headers=headers, body=body)
+
+    def _headers(self, known: Known | None) -> dict[str, str]:
+        headers = {"User-Agent": self._user_agent, "Accept": _ACCEPT, "Accept-Encoding": ACCEPTED}
+        if known and known.etag:
+            headers["If-None-Match"] = known.etag
+        if known and known.last_modified:
+            headers["If-Modified-Since"] = known.last_modified
+        return headers
+
+    def _told_to_wait(self, answer: _Answer, host: str) -> FetchRefused:
+        """The refusal of a server that is busy; it is asked again once the time it named is over."""
+        named = retry_after(answer.headers.get("retry-after", ""))
+        if challenged_by(answer.headers):
+            return FetchRefused("fetch_blocked", f"{host} checks whether its reader is a person")
+        if named is not None:
+            self._hosts.stay_away(host, named)
+        wait = f" for {named:,.0f} s" if named else ""
+        return FetchRefused(
+            "fetch_blocked" if answer.status == 429 else "fetch_unreadable",
+            f"{host} asks not to be asked{wait} (status {answer.status})",
+            transient=(named or 0.0) <= self._limits.max_wait,
+        )
+
+    def _read(self, answer: _Answer, known: Known | None) -> Extracted:
+        """Make text of an answer's bytes, or of the archived ones that it says still hold."""
+        raw = known.raw if known else answer.body
+        media_type = known.content_type if known else answer.headers.get("content-type", "")
+        name = unquote(urlsplit(answer.url).path.rpartition("/")[2]) or "page"
+        kind = media_type_of(raw, name=name, media_type=media_type)
+        if kind == HTML and len(raw) > self._limits.markup_bytes:
+            raise FetchRefused(
+                "fetch_too_large", f"the page has more than {self._limits.markup_bytes:,} bytes of markup"
+            )
+        if challenged_by(answer.headers):
+            raise _challenged(answer.url, "a header")
+        try:
+            found = extract(raw, name=name, media_type=media_type)
+        except FetchRefused as refusal:
+            if refusal.code != "fetch_empty":
+                raise
+            if _refresh(answer):
+                return _NO_TEXT
+            if words := says_without_text(raw):
+                raise _challenged(answer.url, repr(words)) from None
+            raise FetchRefused("fetch_empty", f"{_shown(answer.url)} holds no text") from None
+        if words := stands_in_the_way(title=found.title, text=found.text):
+            raise _challenged(answer.url, repr(words))
+        return found
+
+    def _robots_text(self, url: str) -> str:
+        """The rules of a host, empty where it has none."""
+        cookies = httpx.Cookies()
+        for _ in range(_ROBOTS_REDIRECTS + 1):
+            answer = self._ask(url, cookies, limit=ROBOTS_BYTES, cut=True)
+            if answer.moved_to:
+                url = answer.moved_to
+            elif answer.status == 429 or answer.status >= 500:
+                cause = f"robots.txt of {host_of(url)} cannot be had (status {answer.status}), so nothing is read there"
+                raise FetchRefused("fetch_blocked", cause, transient=True)
+            else:
+                return answer.body.decode("utf-8-sig", "replace")
+        return ""
+
+
+_NO_TEXT = Extracted(
+    text="",
+    title=None,
+    sections=(),
+    media_type=HTML,
+    charset="",
+    extractor="",
+    extractor_version="",
+    readable=True,
+    note="",
+)
+
+
+def _asked(locator: str) -> str:
+    try:
+        return request_url(locator)
+    except UnsafeLocator as unsafe:
+        raise FetchRefused(unsafe.code, unsafe.text) from None
+
+
+def _next(url: str, location: str) -> str:
+    """Where an answer sends its reader."""
+    try:
+        return _asked(urljoin(url, location.strip()))
+    except ValueError:
+        raise FetchRefused("fetch_unreadable", f"{_shown(url)} sends its reader to no URL") from None
+
+
+def _body(response: httpx.Response, limit: int, *, cut: bool) -> bytes:
+    """Read a body, never more than ``limit`` bytes: beyond, it is refused, or ``cut`` off."""
+    declared = response.headers.get("content-length", "")
+    if declared.isdigit() and int(declared[:18]) > limit and not cut:
+        raise FetchRefused(
+            "fetch_too_large", f"the page has {int(declared[:18]):,} bytes, the limit is {limit:,}"
+        )
+    # Chunks and their frames; what is in them is counted by itself.
+    current().expect("the page", bytes_at_most=limit + limit // 4 + 100_000)
+    body = bytearray()
+    for piece in _pieces(response, limit):
+        if cut and len(body) + len(piece) > limit:
+            return bytes(body)
+        body += piece
+    return bytes(body)
+
+
+def _pieces(response: httpx.Response, limit: int) -> Iterator[bytes]:
+    # Without a chunk size: a buffered reading hides how little arrives.
+    for piece in unpacked(response.iter_raw(), response.headers.get("content-encoding", ""), limit=limit):
+        current().left()
+        yield piece
+
+
+def _refresh(answer: _Answer) -> str:
+    """The URL of a page that sends its reader on by markup; empty where it does not, or only to itself."""
+    found = _REFRESH.search(answer.body, 0, 8_192)
+    if found is None:
+        return ""
+    url = _next(answer.url, found[2].decode("utf-8", "replace").replace("&amp;", "&"))
+    return url if url != answer.url else ""
+
+
+def _refreshed(answer: _Answer, found: Extracted) -> str:
+    """Where a page without content of its own sends its reader."""
+    return _refresh(answer) if found.media_type == HTML and len(found.text) <= _REFRESH_CHARS else ""
+
+
+def _fetched(
+    requested: str, left: tuple[str, ...], answer: _Answer, found: Extracted, known: Known | None
+) -> Fetched:
+    domain = registrable_domain(host_of(answer.url))
+    again = f"unchanged since {known.fetched_at}, bytes from the archive" if known else ""
+    return Fetched(
+        requested=requested,
+        locator=answer.url,
+        canonical=canonical_url(answer.url),
+        redirects=left,
+        status=answer.status,
+        media_type=found.media_type,
+        charset=found.charset,
+        raw=known.raw if known else answer.body,
+        text=found.text,
+        extractor=found.extractor,
+        extractor_version=found.extractor_version,
+        title=found.title,
+        sections=found.sections,
+        origin=domain,
+        origin_reason=f"registrable domain, {suffix_list()}",
+        domain=domain,
+        readable=found.readable,
+        note="; ".join(filter(None, (found.note, again))),
+        etag=answer.headers.get("etag", "") or (known.etag if known else ""),
+        last_modified=answer.headers.get("last-modified", "") or (known.last_modified if known else ""),
+    )
+
+
+def _challenged(url: str, by: str) -> FetchRefused:
+    return FetchRefused(
+        "fetch_blocked", f"{_shown(url)} shows a check or a refusal instead of its content (told by {by})"
+    )
+
+
+def _shown(url: str) -> str:
+    return url if len(url) <= 200 else url[:197] + "…"
