@@ -1,4 +1,9 @@
-"""Bytes to characters: byte-order mark, what the sender declared, UTF-8, and only then a guess."""
+"""Bytes to characters: byte-order mark, what the sender and the page declare, UTF-8, and only then a guess.
+
+A declaration is often a server's default and wrong. What is UTF-8 throughout is read as UTF-8 whatever is
+declared, as other charsets' text hardly ever is by chance; and a page's own declaration of a charset with more
+than one byte a character stands over a sender's of a Western one, in which almost any bytes can be read.
+"""
 
 import codecs
 import re
@@ -35,6 +40,15 @@ _MEANT |= {
     "euc-kr": "cp949",
 }
 _NOT_FOR_PAGES = ("idna", "punycode", "unicode_escape", "raw_unicode_escape", "utf-7")
+_WESTERN = ("cp1252", "iso8859-1", "iso8859-15")
+_ONE_BYTE = frozenset(
+    [
+        *_WESTERN,
+        *(f"cp125{number}" for number in range(10)),
+        *(f"iso8859-{number}" for number in range(2, 17)),
+        *("koi8-r", "koi8-u", "mac-roman", "mac-cyrillic", "cp866", "tis-620", "cp874"),
+    ]
+)
 _GARBAGE = re.compile("[\ufffd\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
 _SAMPLE = 200_000
 _MOST = 0.1
@@ -56,15 +70,38 @@ def is_binary(raw: bytes) -> bool:
     return raw.startswith(b"PK\x03\x04") or (b"\0" in raw[:8192] and not announced)
 
 
-def decode(raw: bytes, *, declared: str = "") -> Decoded:
-    """Decode a text of any charset; never raises, at worst ``readable`` is False."""
+def decode(raw: bytes, *, declared: str = "", stated: str = "") -> Decoded:
+    """Decode a text of any charset; never raises, at worst ``readable`` is False.
+
+    Args:
+        raw: the text's bytes.
+        declared: the charset that the sender names.
+        stated: the charset that the text itself names.
+    """
     for mark, charset in _MARKS:
         if raw.startswith(mark):
             return _decoded(raw[len(mark) :], charset)
-    for charset in filter(None, (_known(declared), "utf-8")):
+    for charset in filter(None, (*_named(raw, _known(declared), _known(stated)), "utf-8")):
         with suppress(UnicodeDecodeError):
             return Decoded(text=clean(raw.decode(charset)), charset=charset, readable=True, note="")
     return _decoded(raw, "utf-8" if _is_damaged_utf8(raw) else _guess(raw))
+
+
+def _named(raw: bytes, declared: str, stated: str) -> tuple[str, ...]:
+    """The charsets that are named, the likelier first."""
+    first = declared or stated
+    if first and first != "utf-8" and _is_surely_utf8(raw, one_byte=first in _ONE_BYTE):
+        return ("utf-8",)
+    return (stated, declared) if declared in _WESTERN and stated not in _ONE_BYTE else (declared, stated)
+
+
+def _is_surely_utf8(raw: bytes, *, one_byte: bool) -> bool:
+    """Say whether bytes beyond ASCII are UTF-8, by more of them where another charset may look alike."""
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError:
+        return False
+    return sum(character > "\x7f" for character in text) >= (1 if one_byte else 4)
 
 
 def _known(declared: str) -> str:

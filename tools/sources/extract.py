@@ -50,7 +50,7 @@ _SAME = {
 }
 _WITHOUT_TEXT = ("image/", "audio/", "video/", "font/", "model/")
 _HTML_START = re.compile(
-    rb"\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*<(?:!doctype\s+html|html[\s>])",
+    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*<(?:!doctype\s+html|html[\s>])",
     re.IGNORECASE | re.DOTALL,
 )
 
@@ -95,10 +95,14 @@ def extract(raw: bytes, *, name: str, media_type: str = "") -> Extracted:
 
 def media_type_of(raw: bytes, *, name: str, media_type: str = "") -> str:
     """Decide what a document is: its first bytes, then what was declared, then its name."""
-    if raw[:64].lstrip().startswith(b"%PDF-"):
-        return PDF
     declared = media_type.partition(";")[0].strip().lower()
     declared = _SAME.get(declared, declared)
+    if raw[:64].lstrip().startswith(b"%PDF-"):
+        return PDF
+    if declared == PDF and b"%PDF-" not in raw[:1024]:
+        declared = ""  # often the page that says why there is no PDF
+    if raw.startswith(b"PK\x03\x04") and b"word/document.xml" in raw:
+        return DOCX
     named = _BY_SUFFIX.get(PurePosixPath(name.lower()).suffix, "")
     if declared == "application/json" and named == NOTEBOOK:
         return NOTEBOOK

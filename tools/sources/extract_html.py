@@ -60,9 +60,13 @@ def html_version() -> str:
 
 
 def decode_html(raw: bytes, *, declared: str = "") -> Decoded:
-    """Decode a page: a byte-order mark, the header's charset, the page's own, then as any text."""
+    """Decode a page by the header's charset and its own, as any text otherwise."""
     found = _META_CHARSET.search(raw, 0, 4096) or _XML_CHARSET.search(raw, 0, 512)
-    return decode(raw, declared=declared or (found[1].decode("ascii") if found else ""))
+    stated = found[1].decode("ascii") if found else ""
+    # Markup that could be searched for its charset is in none of two or four bytes.
+    return decode(
+        raw, declared=declared, stated="utf-8" if stated[:4].lower() in ("utf-", "ucs-") else stated
+    )
 
 
 def parse_html(page: str) -> Parsed:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from researchdesk.tools.sources.extract import extract
+from researchdesk.tools.sources.extract import DOCX, extract
 from researchdesk.tools.sources.ports import FetchRefused, Section
 
 from .documents import notebook, pdf, word
@@ -225,3 +225,61 @@ def test_any_bytes_give_a_text_or_a_typed_refusal(raw: bytes, name: str) -> None
 def test_a_hostile_document_never_takes_more_than_linear_time(raw: bytes, name: str) -> None:
     with contextlib.suppress(FetchRefused):
         extract(raw, name=name)
+
+
+MIXED = "Où est l’été ? Déjà passé, naïve Zoë."
+CHINESE = "密码必须至少有八个字符，验证者不得要求定期更改密码。"
+JAPANESE = "パスワードは八文字以上でなければならない。定期的な変更を求めてはならない。"
+
+
+@pytest.mark.parametrize(
+    ("text", "charset", "header", "meta"),
+    [
+        (MIXED, "utf-8", "iso-8859-1", ""),
+        (MIXED, "utf-8", "windows-1252", "utf-8"),
+        (MIXED, "cp1252", "utf-8", ""),
+        (MIXED, "cp1252", "utf-8", "windows-1252"),
+        (MIXED, "cp1252", "", "iso-8859-1"),
+        (CHINESE, "gbk", "", "gb2312"),
+        (CHINESE, "gbk", "utf-8", "gbk"),
+        (CHINESE, "gbk", "iso-8859-1", "gb2312"),
+        (CHINESE, "gbk", "", ""),
+        (CHINESE, "utf-8", "gbk", ""),
+        (CHINESE, "utf-8", "iso-8859-1", "gb2312"),
+        (CHINESE, "gb18030", "gb18030", "utf-8"),
+        (JAPANESE, "cp932", "", "Shift_JIS"),
+        (JAPANESE, "cp932", "utf-8", "shift_jis"),
+        (JAPANESE, "cp932", "iso-8859-1", "x-sjis"),
+        (JAPANESE, "euc_jp", "", "euc-jp"),
+        (JAPANESE, "utf-8", "", "utf-16"),
+        (JAPANESE, "utf-8-sig", "iso-8859-1", "shift_jis"),
+        (JAPANESE, "utf-16", "text", ""),
+    ],
+)
+def test_a_page_is_read_in_its_charset_whatever_is_declared(
+    text: str, charset: str, header: str, meta: str
+) -> None:
+    stated = f'<meta charset="{meta}">' if meta else ""
+    raw = f"<!doctype html><html><head>{stated}<title>{text}</title></head><body><p>{text * 4}</p></body></html>"
+    declared = f"text/html; charset={header}" if header else "text/html"
+    found = extract(raw.encode(charset), name="page", media_type=declared)
+    assert (found.title, found.readable) == (text, True)
+    assert text in found.text
+
+
+@pytest.mark.parametrize(
+    ("raw", "media_type", "kind"),
+    [
+        (pdf("Text of a page"), "text/html", "application/pdf"),
+        (pdf("Text of a page"), "application/octet-stream", "application/pdf"),
+        (PAGE.format(charset="utf-8").encode(), "application/pdf", "text/html"),
+        (PAGE.format(charset="utf-8").encode(), "text/plain; charset=utf-8", "text/html"),
+        (PAGE.format(charset="utf-8").encode("utf-8-sig"), "text/plain", "text/html"),
+        (PAGE.format(charset="utf-8").encode(), "", "text/html"),
+        (b"A note about %PDF- files.", "text/plain", "text/plain"),
+        (word(), "application/octet-stream", DOCX),
+        (word(), "", DOCX),
+    ],
+)
+def test_a_document_is_what_its_bytes_say(raw: bytes, media_type: str, kind: str) -> None:
+    assert extract(raw, name="download", media_type=media_type).media_type == kind
