@@ -2,7 +2,7 @@
 
 from __future__ import annotations  # the persistent maps are generic for type checkers only
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -10,7 +10,7 @@ import orjson
 from rpds import HashTrieMap
 
 from researchdesk.state import events as ev
-from researchdesk.state.copying import changed
+from researchdesk.state.copying import changed, maker
 from researchdesk.state.stowing import BLOB_KEY
 
 SESSION = ""
@@ -30,6 +30,7 @@ class Body:
 
 
 Bodies: TypeAlias = "HashTrieMap[str, Body]"
+_new_body = maker(Body)
 
 
 def named_bodies(event: ev.Event) -> tuple[str, ...]:
@@ -52,8 +53,8 @@ def stowed_bodies(text: ev.Stowed, *arguments: ev.Stowed) -> tuple[str, ...]:
     found = [text.hash] if text.hash else []
     for item in arguments:
         if BLOB_KEY in item.inline:
-            found += _blob_keys(_json_or_none(item.inline))
-    return tuple(dict.fromkeys(found))
+            _collect_blob_keys(_json_or_none(item.inline), found)
+    return tuple(dict.fromkeys(found)) if len(found) > 1 else tuple(found)
 
 
 def _json_or_none(text: str) -> Any:
@@ -63,15 +64,18 @@ def _json_or_none(text: str) -> Any:
         return None  # an imported event may hold anything
 
 
-def _blob_keys(value: Any) -> Iterator[str]:
+def _collect_blob_keys(value: Any, found: list[str]) -> None:
+    """Append the bodies that stand somewhere in parsed JSON to ``found``, in their order."""
     if isinstance(value, dict):
-        if value.keys() == {BLOB_KEY} and isinstance(value[BLOB_KEY], str):
-            yield value[BLOB_KEY]
+        if len(value) == 1 and isinstance(key := value.get(BLOB_KEY), str):
+            found.append(key)
             return
-        value = list(value.values())
-    if isinstance(value, list):
-        for item in value:
-            yield from _blob_keys(item)
+        value = value.values()
+    elif not isinstance(value, list):
+        return
+    for item in value:
+        if item and isinstance(item, (dict, list)):
+            _collect_blob_keys(item, found)
 
 
 def bodies_after(
@@ -94,7 +98,10 @@ def bodies_after(
             return bodies
         case ev.CallRecorded():
             arguments = (event.arguments, asked.arguments) if asked else (event.arguments,)
-            keys, waiting = stowed_bodies(event.text, *arguments), _waiting(event.turn_id, event.tool_call_id)
+            keys = stowed_bodies(event.text, *arguments)
+            if not keys:
+                return bodies
+            waiting = _waiting(event.turn_id, event.tool_call_id)
             return stand_on(bodies, keys, owner=artifact or SESSION, seq=seq, instead_of=waiting)
         case _:
             return bodies
@@ -110,9 +117,11 @@ def stand_on(bodies: Bodies, keys: Iterable[str], *, owner: str, seq: int, inste
     for key in keys:
         known = bodies.get(key)
         if known is None:
-            bodies = bodies.insert(key, Body(named_seq=seq, owners=(owner,)))
+            bodies = bodies.insert(key, _new_body(seq, (owner,), 0))
             continue
-        owners = tuple(name for name in known.owners if name != instead_of) if instead_of else known.owners
+        owners = known.owners
+        if instead_of and instead_of in owners:
+            owners = tuple(name for name in owners if name != instead_of)
         owners = owners if owner in owners else (*owners, owner)
         if owners != known.owners or known.released_seq:
             bodies = bodies.insert(key, changed(known, owners=owners, released_seq=0))

@@ -8,19 +8,21 @@ from __future__ import annotations  # the persistent maps are generic for type c
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import assert_never
 
 from rpds import HashTrieMap, HashTrieSet
 
 from researchdesk.state import events as ev
 from researchdesk.state.bodies import Bodies, bodies_after, releasable, release
-from researchdesk.state.copying import changed
+from researchdesk.state.copying import changed, maker
 from researchdesk.state.errors import Refusal
 from researchdesk.state.gains import is_gain
 from researchdesk.state.investigation import Investigation
 from researchdesk.state.investigation_fold import add_source, evolve_investigation
 from researchdesk.state.notes import Notes
 from researchdesk.state.run import ResearchRun, evolve_run, start_run
+from researchdesk.state.usage import NOTHING_SPENT, Spending, Usage, spend, spend_nothing
 
 
 class IllegalTransition(ValueError):
@@ -37,15 +39,6 @@ class OpenTurn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
-    """Tokens and requests of one stage."""
-
-    calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CallSeen:
     """What the next prompt and the breakers need of a recorded call."""
 
@@ -58,6 +51,7 @@ class CallSeen:
     entity_id: str
 
 
+_seen = maker(CallSeen)  # one a call: folding makes thousands
 RECENT_CALLS = 64
 
 
@@ -80,7 +74,7 @@ class Workspace:
     silent_answers: int = 0
     """Answers in a row that held no tool call."""
     open_turn: OpenTurn | None = None
-    usage: HashTrieMap[str, Usage] = field(default_factory=HashTrieMap)
+    spending: Spending = NOTHING_SPENT
     recent_calls: tuple[CallSeen, ...] = ()
     call_counts: HashTrieMap[str, int] = field(default_factory=HashTrieMap)
     """How often the model made each call, by input digest."""
@@ -116,8 +110,23 @@ class Workspace:
     @property
     def tokens(self) -> int:
         """Tokens spent in all, estimates for requests whose answer never came."""
-        spent = sum(usage.input_tokens + usage.output_tokens for usage in self.usage.values())
-        return spent + (self.pending_request.input_tokens if self.pending_request else 0)
+        return self.spent.tokens
+
+    @property
+    def cost(self) -> Decimal | None:
+        """US dollars spent in all, counted like `tokens`; None where a price is not known."""
+        return self.spent.cost
+
+    @property
+    def spent(self) -> Usage:
+        """Requests, tokens and money in all."""
+        return self.spending_so_far.total
+
+    @property
+    def spending_so_far(self) -> Spending:
+        """What is spent, the request included that waits for its answer."""
+        request = self.pending_request
+        return spend(self.spending, request, self.config, None) if request else self.spending
 
 
 def fold(events: Iterable[ev.Event], start: Workspace | None = None) -> Workspace:
@@ -146,8 +155,8 @@ def _with_bodies(after: Workspace, before: Workspace, event: ev.Event) -> Worksp
     artifact, asked = "", None
     if isinstance(event, ev.CallRecorded):
         artifact = after.run.artifact_of(event.entity_type, event.entity_id) if after.run else ""
-        calls = before.open_turn.calls if event.turn_id and before.open_turn else ()
-        asked = next((call for call in calls if call.id == event.tool_call_id), None)
+        if event.turn_id and before.open_turn:
+            asked = next((call for call in before.open_turn.calls if call.id == event.tool_call_id), None)
     bodies = bodies_after(after.bodies, event, seq=after.seq, artifact=artifact, asked=asked)
     return after if bodies is after.bodies else changed(after, bodies=bodies)
 
@@ -160,6 +169,8 @@ def _require(condition: bool, problem: str) -> None:
 def _apply(workspace: Workspace, event: ev.Event, *, seq: int) -> Workspace:
     # Copying a state is what folding costs, so each event makes one copy, its sequence included.
     match event:
+        case ev.CallRecorded():  # two of three events
+            return _close_call(workspace, event, seq=seq)
         case ev.SessionOpened():
             _require(workspace.session is None, "the session is opened already")
             return changed(workspace, seq=seq, session=event)
@@ -170,8 +181,6 @@ def _apply(workspace: Workspace, event: ev.Event, *, seq: int) -> Workspace:
             return changed(workspace, seq=seq, run=start_run(event, seq=seq))
         case ev.ModelCalled() | ev.ModelAnswered() | ev.ModelFailed():
             return _apply_model(workspace, event, seq=seq)
-        case ev.CallRecorded():
-            return _close_call(workspace, event, seq=seq)
         case ev.ArtifactPurged():
             return _purge(workspace, event, seq=seq)
         case ev.HandoffDrafted():
@@ -297,7 +306,7 @@ def _apply_model(
             return changed(
                 workspace,
                 seq=seq,
-                usage=_spend(workspace, workspace.pending_request),
+                spending=_spend(workspace, workspace.pending_request),
                 called=event.ordinal,
                 pending_request=event,
                 pending_seq=seq,
@@ -314,7 +323,9 @@ def _apply_model(
             return changed(
                 workspace,
                 seq=seq,
-                usage=_spend(workspace, request),
+                spending=_spend(workspace, request)
+                if event.charged
+                else spend_nothing(workspace.spending, request),
                 pending_request=None,
                 failures_in_row=workspace.failures_in_row + 1,
                 last_failure=event,
@@ -339,24 +350,14 @@ def _apply_answer(workspace: Workspace, event: ev.ModelAnswered, *, seq: int) ->
         last_answer=event,
         open_turn=turn,
         silent_answers=0 if ids else workspace.silent_answers + 1,
-        usage=_spend(workspace, request, event),
+        spending=_spend(workspace, request, event),
     )
 
 
 def _spend(
     workspace: Workspace, request: ev.ModelCalled | None, answer: ev.ModelAnswered | None = None
-) -> HashTrieMap[str, Usage]:
-    if request is None:
-        return workspace.usage
-    before = workspace.usage.get(request.stage) or Usage()
-    return workspace.usage.insert(
-        request.stage,
-        Usage(
-            calls=before.calls + 1,
-            input_tokens=before.input_tokens + (answer.input_tokens if answer else request.input_tokens),
-            output_tokens=before.output_tokens + (answer.output_tokens if answer else 0),
-        ),
-    )
+) -> Spending:
+    return spend(workspace.spending, request, workspace.config, answer) if request else workspace.spending
 
 
 def _close_call(workspace: Workspace, event: ev.CallRecorded, *, seq: int) -> Workspace:
@@ -369,7 +370,7 @@ def _close_call(workspace: Workspace, event: ev.CallRecorded, *, seq: int) -> Wo
         )
         waiting = turn.waiting - {event.tool_call_id}
         turn = changed(turn, waiting=waiting) if waiting else None
-    seen = CallSeen(
+    seen = _seen(
         turn_id=event.turn_id,
         tool_call_id=event.tool_call_id,
         name=event.name,

@@ -58,13 +58,15 @@ class StoredEvent:
         Raises:
             LedgerCorrupt: its type or shape is not known here, or a newer version wrote it.
         """
-        if self.schema_version > ev.SCHEMA_VERSION:
+        version = self.schema_version
+        if version > ev.SCHEMA_VERSION:
             raise self.corrupt(
-                f"it was written by a newer version (schema {self.schema_version}, this one knows "
-                f"{ev.SCHEMA_VERSION}); upgrade researchdesk to read it"
+                f"it was written by a newer version (schema {version}, this one knows {ev.SCHEMA_VERSION}); "
+                "upgrade researchdesk to read it"
             )
         try:
-            return ev.event_from_json(self.type, self._payload_of_today())
+            payload = self.payload if version == ev.SCHEMA_VERSION else self._payload_of_today()
+            return ev.event_from_json(self.type, payload)
         except (ValueError, TypeError, LookupError) as problem:  # an upcast trusts the shape that it knows
             first = str(problem).splitlines()[0]
             raise self.corrupt(f"payload of '{self.type}' has not its shape ({first})") from None

@@ -9,6 +9,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+from researchdesk.state.copying import maker
 from researchdesk.state.errors import IntegrityError, LeaseLost, UsageError
 from researchdesk.state.ids import CallId, content_hash
 from researchdesk.state.rows import Row, RowChange
@@ -33,6 +34,7 @@ _EVENT_FIELDS = (
 )
 _EVENT_COLUMNS = ", ".join(_EVENT_FIELDS)
 _event_values = attrgetter(*_EVENT_FIELDS)
+_make_event = maker(StoredEvent)  # its fields are the columns below, in that order
 _INSERT_EVENT = f"INSERT INTO events ({_EVENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _SELECT_EVENT = f"SELECT {_EVENT_COLUMNS}, global_seq FROM events"
 _DROP_BODY = (
@@ -109,11 +111,11 @@ class SqliteLedger:
 
     def read(self, stream: str, *, after: int = 0) -> list[StoredEvent]:
         rows = self._all(f"{_SELECT_EVENT} WHERE stream = ? AND seq > ? ORDER BY seq", (stream, after))
-        return [_stored(row) for row in rows]
+        return _stored(rows)
 
     def tail(self, *, after: int = 0, limit: int = 1000) -> list[StoredEvent]:
         rows = self._all(f"{_SELECT_EVENT} WHERE global_seq > ? ORDER BY global_seq LIMIT ?", (after, limit))
-        return [_stored(row) for row in rows]
+        return _stored(rows)
 
     def append(self, append: Append) -> None:
         with self._lock, transaction(self._db, self._path) as db:
@@ -307,8 +309,8 @@ class SqliteLedger:
             self._connection.close()
 
 
-def _stored(row: tuple[Any, ...]) -> StoredEvent:
-    return StoredEvent(**dict(zip((*_EVENT_FIELDS, "global_seq"), row, strict=True)))
+def _stored(rows: list[tuple[Any, ...]]) -> list[StoredEvent]:
+    return [_make_event(*row) for row in rows]
 
 
 def _write_row(db: Connection, change: RowChange) -> None:
