@@ -52,6 +52,7 @@ from researchdesk.state.investigation_events import (
     SourceNoted as SourceNoted,
 )
 from researchdesk.state.limits import Limits
+from researchdesk.state.prices import Price
 from researchdesk.state.templates import Template
 from researchdesk.state.vocabulary import (
     ArtifactRole,
@@ -104,6 +105,10 @@ class RunConfigured:
     max_steps: int = 0
     budget_tokens: int = 0
     wall_seconds: int = 0
+    budget_usd: str = ""
+    """A decimal number; empty for no limit."""
+    price: Price | None = None
+    """What the model costs; None where that is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
@@ -352,6 +357,8 @@ class AskedCall:
     arguments: Stowed
     problem: str = ""
     """Why the call could not be read (bad JSON, say); the door refuses it with this text."""
+    tokens: int = 0
+    """Estimated tokens of its arguments: its share of what the answer cost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
@@ -373,6 +380,12 @@ class ModelAnswered:
     """Characters that had to be replaced."""
     dropped_calls: int = 0
     """Calls that were repeated or too many."""
+    cached_tokens: int = 0
+    """Part of the input that the provider read from its cache."""
+    written_tokens: int = 0
+    """Part of the input that the provider put into its cache."""
+    reasoning_tokens: int = 0
+    """Part of the output that was thinking."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
@@ -382,6 +395,10 @@ class ModelFailed:
     ordinal: int
     code: str
     detail: str
+    charged: bool = True
+    """False where the provider refused the request, so that it costs nothing."""
+    wait_seconds: float = 0.0
+    """How long it is waited before the model is asked again; 0 where it is not, or at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)

@@ -8,6 +8,7 @@ from researchdesk.state import events as ev
 from researchdesk.state.investigation_views import counts
 from researchdesk.state.limits import STATUS_ARTIFACTS
 from researchdesk.state.run import ResearchRun
+from researchdesk.state.usage import usage_view
 from researchdesk.state.workspace import Workspace
 
 RECENT_REFS = 20
@@ -23,6 +24,7 @@ def status_view(workspace: Workspace, *, updated_at: str = "") -> dict[str, Any]
     assert run is not None
     assert workspace.session is not None
     counted = counts(workspace.investigation)
+    usage = usage_view(workspace.spending_so_far)
     return {
         "session_id": workspace.session.session_id,
         "objective": run.objective,
@@ -56,8 +58,8 @@ def status_view(workspace: Workspace, *, updated_at: str = "") -> dict[str, Any]
         "inspected_refs": _recent_refs(run),
         "refused": dict(sorted(workspace.refused_by_code.items())),
         "model_calls": workspace.called,
-        "tokens": _tokens(workspace),
-        "cost_usd": None,
+        "tokens": usage,
+        "cost_usd": usage.pop("cost_usd"),
         "coverage": counted["coverage"],
         "updated_at": updated_at,
     }
@@ -106,15 +108,3 @@ def _recent_refs(run: ResearchRun) -> list[dict[str, Any]]:
         for ref in step.inspected_refs
     ]
     return refs[:RECENT_REFS]
-
-
-def _tokens(workspace: Workspace) -> dict[str, Any]:
-    by_stage = {
-        stage: {"calls": usage.calls, "input": usage.input_tokens, "output": usage.output_tokens}
-        for stage, usage in sorted(workspace.usage.items())
-    }
-    return {
-        "input": sum(stage["input"] for stage in by_stage.values()),
-        "output": sum(stage["output"] for stage in by_stage.values()),
-        "by_stage": by_stage,
-    }
