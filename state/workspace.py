@@ -15,7 +15,7 @@ from rpds import HashTrieMap, HashTrieSet
 
 from researchdesk.state import events as ev
 from researchdesk.state.bodies import Bodies, bodies_after, releasable, release
-from researchdesk.state.copying import changed
+from researchdesk.state.copying import changed, maker
 from researchdesk.state.errors import Refusal
 from researchdesk.state.gains import is_gain
 from researchdesk.state.investigation import Investigation
@@ -51,6 +51,7 @@ class CallSeen:
     entity_id: str
 
 
+_seen = maker(CallSeen)  # one a call: folding makes thousands
 RECENT_CALLS = 64
 
 
@@ -154,8 +155,8 @@ def _with_bodies(after: Workspace, before: Workspace, event: ev.Event) -> Worksp
     artifact, asked = "", None
     if isinstance(event, ev.CallRecorded):
         artifact = after.run.artifact_of(event.entity_type, event.entity_id) if after.run else ""
-        calls = before.open_turn.calls if event.turn_id and before.open_turn else ()
-        asked = next((call for call in calls if call.id == event.tool_call_id), None)
+        if event.turn_id and before.open_turn:
+            asked = next((call for call in before.open_turn.calls if call.id == event.tool_call_id), None)
     bodies = bodies_after(after.bodies, event, seq=after.seq, artifact=artifact, asked=asked)
     return after if bodies is after.bodies else changed(after, bodies=bodies)
 
@@ -369,7 +370,7 @@ def _close_call(workspace: Workspace, event: ev.CallRecorded, *, seq: int) -> Wo
         )
         waiting = turn.waiting - {event.tool_call_id}
         turn = changed(turn, waiting=waiting) if waiting else None
-    seen = CallSeen(
+    seen = _seen(
         turn_id=event.turn_id,
         tool_call_id=event.tool_call_id,
         name=event.name,
