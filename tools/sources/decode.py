@@ -83,7 +83,7 @@ def decode(raw: bytes, *, declared: str = "", stated: str = "") -> Decoded:
             return _decoded(raw[len(mark) :], charset)
     for charset in filter(None, (*_named(raw, _known(declared), _known(stated)), "utf-8")):
         with suppress(UnicodeDecodeError):
-            return Decoded(text=clean(raw.decode(charset)), charset=charset, readable=True, note="")
+            return _judged(raw.decode(charset), charset)
     return _decoded(raw, "utf-8" if _is_damaged_utf8(raw) else _guess(raw))
 
 
@@ -140,7 +140,10 @@ def _guess(raw: bytes) -> str:
 
 
 def _decoded(raw: bytes, charset: str) -> Decoded:
-    decoded = raw.decode(charset, "replace")
+    return _judged(raw.decode(charset, "replace"), charset)
+
+
+def _judged(decoded: str, charset: str) -> Decoded:
     garbage = len(_GARBAGE.findall(decoded))
     readable = garbage <= _MOST * len(decoded)
     note = f"{garbage:,} of {len(decoded):,} characters could not be decoded as {charset}" if garbage else ""

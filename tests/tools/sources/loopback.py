@@ -51,9 +51,9 @@ Stream = Iterator[bytes]
 Route = Reply | bytes | Callable[[Asked], "Reply | bytes | Stream"]
 
 
-def moved(to: str, status: int = 302, **headers: str) -> Reply:
+def moved(to: str, status: int = 302) -> Reply:
     """A redirect."""
-    return Reply(body=b"moved", status=status, headers=(("Location", to), *headers.items()))
+    return Reply(body=b"moved", status=status, headers=(("Location", to),))
 
 
 def typed(body: bytes, media_type: str = "", **headers: str) -> Reply:

@@ -285,19 +285,19 @@ def _next(url: str, location: str) -> str:
 
 
 def _body(response: httpx.Response, limit: int, *, cut: bool) -> bytes:
-    """Read a body, never more than ``limit`` bytes: beyond, it is refused, or ``cut`` off."""
+    """Read a body, never more than ``limit`` bytes: beyond, it is refused, or ``cut`` off after a line."""
     declared = response.headers.get("content-length", "")
     if declared.isdigit() and int(declared[:18]) > limit and not cut:
         raise FetchRefused(
             "fetch_too_large", f"the page has {int(declared[:18]):,} bytes, the limit is {limit:,}"
         )
     # Chunks and their frames; what is in them is counted by itself.
-    current().expect("the page", bytes_at_most=limit + limit // 4 + 100_000)
+    current().expect("the page", bytes_at_most=limit + limit // 4 + 200_000)
     body = bytearray()
-    for piece in _pieces(response, limit):
-        if cut and len(body) + len(piece) > limit:
-            return bytes(body)
+    for piece in _pieces(response, limit + 200_000 * cut):
         body += piece
+        if cut and len(body) > limit:
+            return bytes(body[: body.rfind(b"\n", 0, limit) + 1])  # half a line may say the contrary
     return bytes(body)
 
 
