@@ -100,6 +100,9 @@ class Ledger(Protocol):
             IntegrityError: a body of ``append.adopts`` is neither staged nor stored, or a row cannot be.
         """
 
+    def look_up(self, call: CallId) -> tuple[Head, dict[str, str] | None]:
+        """The end of the session's stream and `call_row`, both of the same moment."""
+
     def call_row(self, call: CallId) -> dict[str, str] | None:
         """The recorded call of that identity, by column name, or None."""
 

@@ -1,10 +1,11 @@
-"""A tool call as it is read: cleaned, redacted, and checked against the tool's schema."""
+"""A tool call as it is read: cleaned and redacted, then checked against the tool's schema where it is new."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from researchdesk.state.cleaning import CleanedArguments, clean_arguments, clean_text
+from researchdesk.state.copying import changed
 from researchdesk.state.errors import Refusal
 from researchdesk.state.ids import CallId
 from researchdesk.state.redaction import is_plain, redact
@@ -16,7 +17,7 @@ TOOL_NAME_CHARS = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A call that was cleaned and checked, as far as that went; ``spec`` is None where there is no such tool."""
+    """A call that was cleaned, and checked as far as that went; ``spec`` is None where there is no such tool."""
 
     id: CallId
     name: str
@@ -31,33 +32,31 @@ class Call:
 def read_call(
     identity: CallId, name: str, arguments: Mapping[str, Any], specs: Mapping[str, ToolSpec]
 ) -> Call:
-    """Clean and redact the arguments, then check them against the tool's schema; never raises."""
-    name = clean_tool_name(name)
+    """The call with its arguments cleaned and redacted, which is all that a look-up needs; never raises."""
     spec = specs.get(name)
+    if spec is None:
+        name = clean_tool_name(name)
+        spec = specs.get(name)
     try:
         cleaned = clean_arguments(dict(arguments))
     except Refusal as unreadable:
         digest = input_digest(name, {"unreadable": unreadable.text})
         return Call(id=identity, name=name, digest=digest, arguments={}, redactions=0, refusal=unreadable)
     plain, redactions = redacted_arguments(cleaned)
-    parsed: Any = None
-    refusal: Refusal | None = None
     if spec is not None:
         plain = filled(spec, plain)
-        try:
-            parsed = checked(spec, plain)
-        except Refusal as problem:
-            refusal = problem
-    return Call(
-        id=identity,
-        name=name,
-        digest=input_digest(name, plain),
-        arguments=plain,
-        redactions=redactions,
-        spec=spec,
-        parsed=parsed,
-        refusal=refusal,
-    )
+    digest = input_digest(name, plain)
+    return Call(id=identity, name=name, digest=digest, arguments=plain, redactions=redactions, spec=spec)
+
+
+def checked_call(call: Call) -> Call:
+    """The call with its arguments checked against the tool's schema: ``parsed``, or a ``refusal``; never raises."""
+    if call.spec is None or call.refusal is not None:
+        return call
+    try:
+        return changed(call, parsed=checked(call.spec, call.arguments))
+    except Refusal as problem:
+        return changed(call, refusal=problem)
 
 
 def clean_tool_name(name: str) -> str:

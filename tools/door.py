@@ -24,11 +24,11 @@ from researchdesk.state.workspace import IllegalTransition, Workspace
 from researchdesk.stores.codec import Refs, StoredEvent
 from researchdesk.stores.ledger import HeadMoved, Lease
 from researchdesk.stores.replay import Projection, extend
-from researchdesk.tools.calls import Call, read_call
+from researchdesk.tools.calls import Call, checked_call, read_call
 from researchdesk.tools.investigating import Investigating
 from researchdesk.tools.permissions import forbidden, permitted
 from researchdesk.tools.records import Records
-from researchdesk.tools.results import ToolResult, is_purged, replayed, result_text
+from researchdesk.tools.results import ToolResult, is_purged, replayed, result_text, text_again
 from researchdesk.tools.sources.gathering import Sources
 from researchdesk.tools.spec import Decision, Fetch, Need, Search, ToolSpec
 from researchdesk.tools.supply import supply, take
@@ -117,8 +117,12 @@ class Session(Investigating):
         Calls of one turn may be gathered in parallel; what is staged already is not fetched again.
         """
         call = self._read(name, arguments, tool_call_id=tool_call_id, turn_id=turn_id)
-        workspace = self.workspace
-        if call.refusal or self._recorded(call, workspace):
+        row = self.records.ledger.call_row(call.id)
+        if row is not None:
+            self._same_input(call, row)
+            return
+        call, workspace = checked_call(call), self.workspace
+        if call.refusal:
             return
         try:
             need = self._need(call, workspace)
@@ -178,25 +182,24 @@ class Session(Investigating):
         identity = CallId(session=self.id, turn=turn, call=clean_id(tool_call_id, "tool_call_id"))
         return read_call(identity, name, arguments, self.specs)
 
-    def _recorded(self, call: Call, workspace: Workspace) -> ToolResult | None:
-        row = self.records.ledger.call_row(call.id)
-        if row is None:
-            return None
+    def _same_input(self, call: Call, row: Mapping[str, str]) -> None:
         if row["input_digest"] != call.digest:
             raise Conflict(
                 f"call '{call.id.call}' was recorded as {row['name']} with other arguments; "
                 "use a new tool_call_id for a new call"
             )
-        return replayed(row, workspace, self.records.text)
 
     def _decide_and_commit(self, call: Call, started: float) -> ToolResult:
+        head, row = self.records.ledger.look_up(call.id)
+        if row is not None:
+            self._same_input(call, row)
+            return replayed(row, text_again(row, lambda: self.workspace, self.records.text))
+        call = checked_call(call)
         if call.spec is not None and call.spec.proves:
             self.records.forget(self.id)
-        projection = self.records.projection(self.id)
-        # Looked up after the fold: what was recorded until then is found, what comes later moves the head.
-        recorded = self._recorded(call, projection.workspace)
-        if recorded is not None:
-            return recorded
+        projection = self.records.projection(self.id, head=head)
+        if projection.head.count != head.count:
+            raise HeadMoved(self.stream)  # the call may be among what was recorded since it was looked up
         decision, code = self._decision(call, projection.workspace)
         stow = Stow()
         record = self._call_record(call, decision, code, stow, started)

@@ -11,7 +11,7 @@ from pathlib import Path
 from researchdesk.state.errors import LedgerCorrupt, NotFound
 from researchdesk.state.ids import CallId, session_stream
 from researchdesk.state.notes_grammar import render
-from researchdesk.stores.ledger import Ledger
+from researchdesk.stores.ledger import Head, Ledger
 from researchdesk.stores.notes import NotesFiles
 from researchdesk.stores.replay import Projection, follow
 
@@ -47,8 +47,8 @@ class Records:
         self._gathering: dict[CallId, _Turn] = {}
         self._lock = threading.Lock()
 
-    def projection(self, session_id: str) -> Projection:
-        """The session as it stands in the ledger now.
+    def projection(self, session_id: str, *, head: Head | None = None) -> Projection:
+        """The session as it stands in the ledger now, or a moment ago when its stream ended at ``head``.
 
         Raises:
             NotFound: there is no such session.
@@ -56,12 +56,15 @@ class Records:
         """
         stream = session_stream(session_id)
         with self._lock:
-            cached = self._cache.get(session_id) or Projection()
-        head = self.ledger.head(stream)
+            cached = self._cache.get(session_id)
+            if cached is not None:
+                self._cache.move_to_end(session_id)
+        if head is None or (cached is not None and head.count < cached.head.count):
+            head = self.ledger.head(stream)
         if head.count == 0 and not self.ledger.read(stream):
             raise NotFound(f"no session '{session_id}' on this desk")
         # A cache that is ahead was folded from a ledger that went back since, as after a restored backup.
-        known = cached if cached.head.count <= head.count else Projection()
+        known = cached if cached is not None and cached.head.count <= head.count else Projection()
         while (known.head.count, known.head.hash) != (head.count, head.hash):
             news = self.ledger.read(stream, after=known.head.count)
             if not news or known.head.count >= head.count:
@@ -74,7 +77,7 @@ class Records:
         if known is not cached:
             # Whether the rows are those of the events is `verify`'s to find; their digest is only carried on here.
             known = replace(known, head=head)
-        self.remember(session_id, known)
+            self.remember(session_id, known)
         return known
 
     def remember(self, session_id: str, projection: Projection) -> None:

@@ -30,10 +30,10 @@ class ToolResult:
     effects: tuple[Any, ...] = ()
 
 
-def replayed(row: Mapping[str, str], workspace: Workspace, read: Callable[[str], str]) -> ToolResult:
-    """The result of a recorded call again; ``read`` gives the text of a body."""
+def replayed(row: Mapping[str, str], text: str) -> ToolResult:
+    """The result of a recorded call again, with what `text_again` gave."""
     return ToolResult(
-        text=PURGED if is_purged(row, workspace) else result_text(row, read),
+        text=text,
         data=orjson.loads(row["data"]),
         status=row["status"],  # type: ignore[arg-type]
         replayed=True,
@@ -44,6 +44,19 @@ def replayed(row: Mapping[str, str], workspace: Workspace, read: Callable[[str],
 def result_text(row: Mapping[str, str], read: Callable[[str], str]) -> str:
     """The text of a recorded call's result."""
     return unstow(Stowed(inline=row["result"], hash=row["result_hash"]), read)
+
+
+def text_again(row: Mapping[str, str], workspace: Callable[[], Workspace], read: Callable[[str], str]) -> str:
+    """The text of a recorded call's result, or that it was purged; the state is asked for only where that may be.
+
+    Args:
+        row: the call's row.
+        workspace: gives the session's state.
+        read: gives the text of a body.
+    """
+    if not row["result_hash"]:
+        return row["result"]
+    return PURGED if is_purged(row, workspace()) else result_text(row, read)
 
 
 def is_purged(row: Mapping[str, str], workspace: Workspace) -> bool:

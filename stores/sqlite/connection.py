@@ -9,10 +9,17 @@ import contextlib
 import random
 import time
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from researchdesk.state.errors import IntegrityError, LedgerCorrupt, Unavailable, UsageError
+from researchdesk.state.errors import (
+    IntegrityError,
+    LedgerCorrupt,
+    ResearchdeskError,
+    Unavailable,
+    UsageError,
+)
 
 if TYPE_CHECKING:
     import sqlite3 as dbapi
@@ -27,7 +34,17 @@ BUSY_TRIES = 5
 # Every statement is this package's own, so one that names what is not there meets a damaged file.
 DAMAGE = ("UTF-8", "no such ", "unknown function", "malformed")
 SYNCHRONOUS = {"NORMAL": 1, "FULL": 2}
-__all__ = ["Connection", "connect", "dbapi", "journal_mode", "rows_as_dicts", "sqlite_errors", "transaction"]
+__all__ = [
+    "Connection",
+    "begin",
+    "connect",
+    "dbapi",
+    "journal_mode",
+    "roll_back",
+    "rows_as_dicts",
+    "sqlite_errors",
+    "transaction",
+]
 Connection = dbapi.Connection
 
 
@@ -90,17 +107,16 @@ def transaction(connection: Connection, path: Path) -> Iterator[Connection]:
     """A write transaction, taken at once (never upgraded), rolled back on any error."""
     with sqlite_errors(path):
         try:
-            _begin(connection)
+            begin(connection)
             yield connection
             connection.execute("COMMIT")
         except BaseException:
-            if connection.in_transaction:
-                with contextlib.suppress(dbapi.Error):
-                    connection.execute("ROLLBACK")
+            roll_back(connection)
             raise
 
 
-def _begin(connection: Connection) -> None:
+def begin(connection: Connection) -> None:
+    """Begin a write transaction, waiting for other processes."""
     for attempt in range(1, BUSY_TRIES + 1):
         try:
             connection.execute("BEGIN IMMEDIATE")
@@ -111,25 +127,50 @@ def _begin(connection: Connection) -> None:
             time.sleep(random.uniform(0.01, 0.1) * attempt)
 
 
-@contextlib.contextmanager
-def sqlite_errors(path: Path) -> Iterator[None]:
-    """Turn the library's errors into those of the package, with the file and a way out."""
-    try:
-        yield
-    except dbapi.IntegrityError as problem:
-        raise IntegrityError(
-            f"{path}: a row was refused by the database ({problem}); nothing was written"
-        ) from None
-    except (dbapi.ProgrammingError, dbapi.Warning) as problem:
-        raise UsageError(f"{path}: {problem}") from None
-    except dbapi.OperationalError as problem:
-        if any(sign in str(problem) for sign in DAMAGE):
-            raise LedgerCorrupt(f"{path}: a stored text or the schema is damaged ({problem})") from None
-        raise Unavailable(f"{path}: {problem}. Nothing was written; {_way_out(str(problem))}") from None
-    except (dbapi.DatabaseError, UnicodeDecodeError) as problem:
-        raise LedgerCorrupt(
-            f"{path}: {problem}. The file is damaged or no ledger; restore it from a backup or an export"
-        ) from None
+def roll_back(connection: Connection) -> None:
+    """End a transaction that failed, if there still is one."""
+    if connection.in_transaction:
+        with contextlib.suppress(dbapi.Error):
+            connection.execute("ROLLBACK")
+
+
+def sqlite_errors(path: Path) -> AbstractContextManager[None]:
+    """Turns the library's errors into those of the package, with the file and a way out."""
+    return _Translating(path)
+
+
+class _Translating:
+    """As a generator it would take a tenth of a look-up's time."""
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, problem: BaseException | None, __: object) -> None:
+        if isinstance(problem, dbapi.DatabaseError | dbapi.Warning | UnicodeDecodeError):
+            raise _own_error(self._path, problem) from None
+
+
+def _own_error(path: Path, problem: Exception) -> ResearchdeskError:
+    match problem:
+        case dbapi.IntegrityError():
+            return IntegrityError(
+                f"{path}: a row was refused by the database ({problem}); nothing was written"
+            )
+        case dbapi.ProgrammingError() | dbapi.Warning():
+            return UsageError(f"{path}: {problem}")
+        case dbapi.OperationalError() if any(sign in str(problem) for sign in DAMAGE):
+            return LedgerCorrupt(f"{path}: a stored text or the schema is damaged ({problem})")
+        case dbapi.OperationalError():
+            return Unavailable(f"{path}: {problem}. Nothing was written; {_way_out(str(problem))}")
+        case _:
+            return LedgerCorrupt(
+                f"{path}: {problem}. The file is damaged or no ledger; restore it from a backup or an export"
+            )
 
 
 def _way_out(problem: str) -> str:

@@ -3,15 +3,16 @@
 import contextlib
 import os
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from researchdesk.state.copying import maker
 from researchdesk.state.errors import IntegrityError, LeaseLost, UsageError
-from researchdesk.state.ids import CallId, content_hash
+from researchdesk.state.ids import CallId, content_hash, session_stream
 from researchdesk.state.rows import Row, RowChange
 from researchdesk.state.tables import TABLES, Table
 from researchdesk.stores.codec import StoredEvent
@@ -23,9 +24,11 @@ from researchdesk.stores.sqlite.connection import (
     journal_mode,
     rows_as_dicts,
     sqlite_errors,
-    transaction,
 )
 from researchdesk.stores.sqlite.migrations import SCHEMA, expected_schema, migrate
+from researchdesk.stores.sqlite.writer import Writer
+
+T = TypeVar("T")
 
 WRONG_QUERY = ("syntax error", "incomplete input", "no such ", "readonly", "ambiguous")
 _EVENT_FIELDS = (
@@ -40,6 +43,12 @@ _SELECT_EVENT = f"SELECT {_EVENT_COLUMNS}, global_seq FROM events"
 _DROP_BODY = (
     "DELETE FROM blobs WHERE hash = ? AND NOT EXISTS "
     "(SELECT 1 FROM session_bodies AS used WHERE used.hash = blobs.hash AND used.released_seq IS NULL)"
+)
+_CALL_COLUMNS = TABLES["tool_calls"].columns
+_LOOK_UP = (
+    f"SELECT heads.count, heads.hash, heads.rows_digest, {', '.join(f'c.{name}' for name in _CALL_COLUMNS)} "
+    "FROM (SELECT 1) LEFT JOIN heads ON heads.stream = ? "
+    "LEFT JOIN tool_calls AS c ON c.session_id = ? AND c.turn_id = ? AND c.id = ?"
 )
 _OF_CALL = "session_id = ? AND turn_id = ? AND tool_call_id = ?"
 
@@ -60,13 +69,25 @@ _UPDATES = {name: _update(table) for name, table in TABLES.items()}
 
 # A forked child may not even close its parent's connection: that could take the parent's locks and log away.
 _PARENTS: list[Connection] = []
+_OPEN: "weakref.WeakSet[SqliteLedger]" = weakref.WeakSet()
+
+
+def _reopen_in_child() -> None:
+    """A forked child has its own connection, and locks that no thread of its parent holds."""
+    for ledger in list(_OPEN):
+        _PARENTS.append(ledger._connection)
+        ledger._forked = True
+        ledger._lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_reopen_in_child)
 
 
 class SqliteLedger:
     """A `Ledger` in one file.
 
-    One connection a process serves all its threads, one statement or transaction at a time. A forked child
-    opens its own.
+    One connection a process serves all its threads, one statement or transaction at a time; what several threads
+    append at the same time shares a transaction. A forked child opens its own.
     """
 
     def __init__(self, path: Path, *, open_file: Callable[[Path], Connection] = connect) -> None:
@@ -74,16 +95,31 @@ class SqliteLedger:
         self._open_file = open_file
         self._lock = threading.RLock()
         self._connection = open_file(path)
-        self._pid = os.getpid()
+        self._writer = Writer(self._connection, self._lock)
+        self._forked = False
         self._frozen = False
         migrate(self._connection, path)
+        _OPEN.add(self)
 
     @property
     def _db(self) -> Connection:
-        if self._pid != os.getpid():
-            _PARENTS.append(self._connection)
-            self._connection, self._pid = self._open_file(self._path), os.getpid()
+        if self._forked:
+            self._open_again()
         return self._connection
+
+    def _open_again(self) -> None:
+        with self._lock:
+            if self._forked:
+                self._connection = self._open_file(self._path)
+                self._writer = Writer(self._connection, self._lock)
+                self._forked = False
+
+    def _write(self, work: Callable[[Connection], T]) -> T:
+        """What ``work`` gives, when it is on disk."""
+        if self._forked:
+            self._open_again()
+        with sqlite_errors(self._path):
+            return self._writer.write(work)
 
     def _all(self, sql: str, parameters: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         with self._lock, sqlite_errors(self._path):
@@ -118,23 +154,25 @@ class SqliteLedger:
         return _stored(rows)
 
     def append(self, append: Append) -> None:
-        with self._lock, transaction(self._db, self._path) as db:
-            self._check_lease(db, append.lease)
-            self._check_head(db, append.stream, append.head)
-            if append.bodies:
-                db.executemany(
-                    "INSERT INTO blobs (hash, bytes) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING",
-                    list(append.bodies.items()),
-                )
-            for event in append.events:
-                db.execute(_INSERT_EVENT, _event_values(event))
-            for change in append.rows:
-                _write_row(db, change)
-            if append.settles is not None:
-                self._settle(db, append.settles, append.adopts)
-            if append.drops:
-                db.executemany(_DROP_BODY, [(key,) for key in append.drops])
-            self._write_head(db, append)
+        self._write(lambda db: self._append(db, append))
+
+    def _append(self, db: Connection, append: Append) -> None:
+        self._check_lease(db, append.lease)
+        self._check_head(db, append.stream, append.head)
+        if append.bodies:
+            db.executemany(
+                "INSERT INTO blobs (hash, bytes) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING",
+                list(append.bodies.items()),
+            )
+        for event in append.events:
+            db.execute(_INSERT_EVENT, _event_values(event))
+        for change in append.rows:
+            _write_row(db, change)
+        if append.settles is not None:
+            self._settle(db, append.settles, append.adopts)
+        if append.drops:
+            db.executemany(_DROP_BODY, [(key,) for key in append.drops])
+        self._write_head(db, append)
 
     def _check_lease(self, db: Connection, lease: Lease | None) -> None:
         if lease is None:
@@ -180,14 +218,15 @@ class SqliteLedger:
                 )
         db.execute(f"DELETE FROM gathered WHERE {_OF_CALL}", key)
 
+    def look_up(self, call: CallId) -> tuple[Head, dict[str, str] | None]:
+        key = (session_stream(call.session), call.session, call.turn, call.call)
+        row = self._one(_LOOK_UP, key)
+        assert row is not None
+        head = Head(count=row[0], hash=row[1], rows_digest=row[2]) if row[0] is not None else Head()
+        return head, None if row[3] is None else dict(zip(_CALL_COLUMNS, row[3:], strict=True))
+
     def call_row(self, call: CallId) -> dict[str, str] | None:
-        with self._lock, sqlite_errors(self._path):
-            cursor = self._db.execute(
-                "SELECT * FROM tool_calls WHERE session_id = ? AND turn_id = ? AND id = ?",
-                (call.session, call.turn, call.call),
-            )
-            found = rows_as_dicts(cursor)
-        return found[0] if found else None  # type: ignore[return-value]
+        return self.look_up(call)[1]
 
     def body(self, content_hash: str) -> bytes | None:
         row = self._one("SELECT bytes FROM blobs WHERE hash = ?", (content_hash,))
@@ -195,7 +234,8 @@ class SqliteLedger:
 
     def stage(self, call: CallId, *, input_digest: str, receipt: str, bodies: Mapping[str, bytes]) -> None:
         key = (call.session, call.turn, call.call)
-        with self._lock, transaction(self._db, self._path) as db:
+
+        def work(db: Connection) -> None:
             now = datetime.now(UTC).isoformat()
             db.execute(f"DELETE FROM gathered WHERE {_OF_CALL} AND input_digest <> ?", (*key, input_digest))
             written = db.execute(
@@ -207,6 +247,8 @@ class SqliteLedger:
                     "INSERT INTO gathered_bodies VALUES (?, ?, ?, ?, ?)",
                     [(*key, content, body) for content, body in bodies.items()],
                 )
+
+        self._write(work)
 
     def staged(self, call: CallId) -> Staged | None:
         key = (call.session, call.turn, call.call)
@@ -224,13 +266,15 @@ class SqliteLedger:
         return _checked(content_hash, row[0]) if row else None
 
     def take_lease(self, session_id: str, *, holder: str) -> Lease:
-        with self._lock, transaction(self._db, self._path) as db:
-            row = db.execute(
+        def work(db: Connection) -> int:
+            epoch: int = db.execute(
                 "INSERT INTO leases VALUES (?, 1, ?, ?) ON CONFLICT (session_id) DO UPDATE SET "
                 "epoch = epoch + 1, holder = excluded.holder, acquired_at = excluded.acquired_at RETURNING epoch",
                 (session_id, holder, datetime.now(UTC).isoformat()),
-            ).fetchone()
-        return Lease(session_id=session_id, epoch=row[0])
+            ).fetchone()[0]
+            return epoch
+
+        return Lease(session_id=session_id, epoch=self._write(work))
 
     def lease_holder(self, session_id: str) -> str:
         row = self._one("SELECT holder FROM leases WHERE session_id = ?", (session_id,))
@@ -246,7 +290,7 @@ class SqliteLedger:
     def replace_rows(
         self, session_id: str, *, stream: str, head: Head, rows: Mapping[str, list[Row]]
     ) -> None:
-        with self._lock, transaction(self._db, self._path) as db:
+        def work(db: Connection) -> None:
             self._check_head(db, stream, head)
             # Artifacts are append-only for everybody else: their guards step aside for this transaction.
             guards = db.execute(
@@ -261,6 +305,8 @@ class SqliteLedger:
             for _, sql in guards:
                 db.execute(sql)
             db.execute("UPDATE heads SET rows_digest = ? WHERE stream = ?", (head.rows_digest, stream))
+
+        self._write(work)
 
     def body_hashes(self) -> Iterator[str]:
         return iter([row[0] for row in self._all("SELECT hash FROM blobs ORDER BY hash")])
@@ -306,7 +352,8 @@ class SqliteLedger:
 
     def close(self) -> None:
         with self._lock:
-            self._connection.close()
+            if not self._forked:  # else it is still the parent's
+                self._connection.close()
 
 
 def _stored(rows: list[tuple[Any, ...]]) -> list[StoredEvent]:
