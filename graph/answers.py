@@ -45,17 +45,19 @@ def read_answer(message: object, request: ev.ModelCalled, *, ordinal: int) -> An
     text, cleaned = _text(message)
     asked = _calls(message)
     kept, dropped = _distinct(asked)
+    calls = tuple(_recorded(call, stow) for call in kept)
     usage = getattr(message, "usage_metadata", None) or {}
-    read, written = _tokens(usage.get("input_tokens")), _tokens(usage.get("output_tokens"))
+    read, written = _tokens(usage, "input_tokens"), _tokens(usage, "output_tokens")
     output = written or estimate_tokens(text) + sum(
         estimate_tokens(orjson.dumps(call.arguments).decode()) for call in kept
     )
+    known = usage.get("input_token_details"), usage.get("output_token_details")
     event = ev.ModelAnswered(
         ordinal=ordinal,
         turn_id=f"t_{ordinal}",
         message_id=_message_id(message, ordinal),
         text=stow.text(text),
-        calls=tuple(_recorded(call, stow) for call in kept),
+        calls=calls,
         request_digest=request.request_digest,
         input_tokens=read or request.input_tokens,
         output_tokens=output,
@@ -63,12 +65,16 @@ def read_answer(message: object, request: ev.ModelCalled, *, ordinal: int) -> An
         finish_reason=_finish_reason(message),
         cleaned=cleaned,
         dropped_calls=dropped,
+        cached_tokens=min(read, _tokens(known[0], "cache_read")),
+        written_tokens=min(read, _tokens(known[0], "cache_creation")),
+        reasoning_tokens=min(output, _tokens(known[1], "reasoning")),
     )
     return Answer(event=event, bodies=stow.bodies)
 
 
-def _tokens(value: Any) -> int:
-    """A reported number of tokens, 0 where it can be none."""
+def _tokens(usage: Any, name: str) -> int:
+    """A reported number of tokens, 0 where there is none or it can be none."""
+    value = usage.get(name) if isinstance(usage, dict) else None
     return value if isinstance(value, int) and 0 <= value <= MAX_INTEGER else 0
 
 
@@ -149,6 +155,7 @@ def _recorded(call: _Asked, stow: Stow) -> ev.AskedCall:
         name=call.name,
         arguments=stow.arguments(call.arguments, always=always),
         problem=call.problem,
+        chars=len(orjson.dumps(call.arguments)),
     )
 
 

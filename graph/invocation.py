@@ -13,8 +13,9 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphBubbleUp
 
 from researchdesk.graph.budget import Budget
+from researchdesk.graph.costs import Prices, priced
 from researchdesk.graph.driver import DRIVER_KEY, PARALLEL_CALLS, Driver
-from researchdesk.graph.models import resolve_model
+from researchdesk.graph.models import max_output_of, resolve_model
 from researchdesk.graph.options import RunOptions
 from researchdesk.state import events as ev
 from researchdesk.state.cleaning import safe_error
@@ -37,12 +38,14 @@ class Lead:
         model: str | BaseChatModel,
         options: RunOptions,
         sources: Sources | None,
+        prices: Prices,
     ) -> None:
         self._desk = desk if isinstance(desk, Desk) else None
         self._home = None if isinstance(desk, Desk) else desk
         self._model = model
         self._options = options
         self._sources = sources
+        self._prices = prices
         self._lock = threading.Lock()
 
     @contextlib.contextmanager
@@ -52,14 +55,15 @@ class Lead:
         if DRIVER_KEY in configurable:
             yield config or {}
             return
-        options = self._asked(input if isinstance(input, dict) else {})
+        model = resolve_model(self._model)
+        options = priced(self._asked(input if isinstance(input, dict) else {}), model, self._prices)
         session_id = str(configurable.get("thread_id") or f"s_{uuid.uuid4().hex[:12]}")
         desk = self._opened()
         session = desk.session(
             session_id, labels=INVESTIGATION_LABELS, sources=self._opened_sources(desk, options)
         )
         with desk.driving(session) as driven_session:
-            driver = make_driver(driven_session, resolve_model(self._model), options)
+            driver = make_driver(driven_session, model, options)
             driven: RunnableConfig = {
                 "max_concurrency": PARALLEL_CALLS,
                 **(config or {}),
@@ -97,7 +101,12 @@ class Lead:
 def make_driver(session: Session, model: BaseChatModel, options: RunOptions) -> Driver:
     """A driver with a fresh budget clock."""
     budget = Budget(
-        max_steps=options.max_steps, tokens=options.budget_tokens, wall_seconds=options.wall_seconds
+        max_steps=options.max_steps,
+        tokens=options.budget_tokens,
+        usd=options.budget_usd,
+        price=options.price,
+        wall_seconds=options.wall_seconds,
+        max_output=max_output_of(model),
     )
     shown = session.workspace.seq
     return Driver(session=session, model=model, options=options, budget=budget, shown_seq=shown)

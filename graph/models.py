@@ -8,6 +8,13 @@ from researchdesk.state.errors import Unavailable, UsageError
 from researchdesk.tools.spec import ToolSpec
 
 OFFLINE = "offline"
+_NO_RETRIES = {
+    "openai-chat": 0,
+    "azure-openai-chat": 0,
+    "anthropic-chat": 0,
+    "groq-chat": 0,
+    "chat-google-generative-ai": 1,  # it counts the first try
+}
 
 
 def resolve_model(model: str | BaseChatModel) -> BaseChatModel:
@@ -46,13 +53,33 @@ def _from_string(name: str) -> BaseChatModel:
         ) from None
     except Exception as problem:  # the provider's own class refuses its settings, a missing key most often
         raise Unavailable(f"model '{name}' cannot be set up: {str(problem).splitlines()[0]}") from None
-    return model
+    return _trying_once(name, model)
+
+
+def _trying_once(name: str, model: BaseChatModel) -> BaseChatModel:
+    """The model without tries of its own: this program tries again itself, counts each request and says so."""
+    from langchain.chat_models import init_chat_model
+
+    retries = _NO_RETRIES.get(model._llm_type)
+    again: BaseChatModel = model if retries is None else init_chat_model(name, max_retries=retries)
+    return again
+
+
+def max_output_of(model: BaseChatModel) -> int:
+    """Tokens to which a model's own setting limits an answer; 0 where it has none."""
+    for field in ("max_tokens", "max_completion_tokens", "max_output_tokens"):
+        limit = getattr(model, field, None)
+        if isinstance(limit, int) and limit > 0:
+            return limit
+    return 0
 
 
 def model_name(model: str | BaseChatModel) -> str:
     """The name under which a model is recorded."""
     if isinstance(model, str):
         return model or OFFLINE
+    if model._llm_type == "researchdesk-offline":
+        return OFFLINE
     for field in ("model_name", "model", "model_id"):
         name = getattr(model, field, None)
         if isinstance(name, str) and name:

@@ -157,6 +157,11 @@ def begin_run(driver: Driver, objective: str) -> None:
         )
     if run is None:
         checked_objective(objective)
+    if options.budget_usd and session.workspace.cost is None:
+        raise UsageError(
+            f"session '{session.id}' was begun with a model whose price was not known, so a budget in money cannot be "
+            "kept; use --budget-usd 0 and limit tokens instead (--budget-tokens)"
+        )
     if session.workspace.config != options.recorded():
         session.record([options.recorded()])  # first, so that a run which was begun always knows its options
     if run is None:

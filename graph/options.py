@@ -1,9 +1,11 @@
 """What a run is started with: one value that the factory, the runner and the command line share."""
 
 from dataclasses import dataclass
+from decimal import Decimal
 
 from researchdesk.state import events as ev
 from researchdesk.state.errors import UsageError
+from researchdesk.state.prices import Price
 from researchdesk.state.vocabulary import ScopeLevel
 from researchdesk.tools.door import Session
 from researchdesk.tools.sources.origins import OriginBy
@@ -13,7 +15,8 @@ from researchdesk.tools.sources.origins import OriginBy
 class RunOptions:
     """Options of a run; 0 means that a budget is not limited beyond the scope's own caps.
 
-    ``model`` is the name that is recorded; the model itself is given apart from it.
+    ``model`` is the name that is recorded; the model itself is given apart from it. ``price`` is what it costs, None
+    where nobody knows.
     """
 
     corpus: tuple[str, ...] = ()
@@ -23,7 +26,9 @@ class RunOptions:
     template: str = "implementation"
     max_steps: int = 0
     budget_tokens: int = 0
+    budget_usd: Decimal = Decimal(0)
     wall_seconds: int = 0
+    price: Price | None = None
 
     def recorded(self) -> ev.RunConfigured:
         """The event that lets a later resume find these options."""
@@ -34,6 +39,8 @@ class RunOptions:
             max_steps=self.max_steps,
             budget_tokens=self.budget_tokens,
             wall_seconds=self.wall_seconds,
+            budget_usd=f"{self.budget_usd.normalize():f}" if self.budget_usd else "",
+            price=self.price,
         )
 
 
@@ -45,6 +52,7 @@ def remembered_options(
     origin_by: OriginBy | None = None,
     max_steps: int | None = None,
     budget_tokens: int | None = None,
+    budget_usd: Decimal | None = None,
     wall_seconds: int | None = None,
 ) -> RunOptions:
     """The options that a session's run was begun or last resumed with; what is given anew replaces them.
@@ -56,6 +64,7 @@ def remembered_options(
     if workspace.run is None:
         raise UsageError(f"session '{session.id}' holds no research; start one with `researchdesk run`")
     before = workspace.config or ev.RunConfigured()
+    same_model = model is None or model == before.model
     return RunOptions(
         corpus=before.corpus if corpus is None else corpus,
         origin_by=origin_by or before.origin_by,  # type: ignore[arg-type]
@@ -64,5 +73,7 @@ def remembered_options(
         template=workspace.run.template.name,
         max_steps=before.max_steps if max_steps is None else max_steps,
         budget_tokens=before.budget_tokens if budget_tokens is None else budget_tokens,
+        budget_usd=Decimal(before.budget_usd or 0) if budget_usd is None else budget_usd,
         wall_seconds=before.wall_seconds if wall_seconds is None else wall_seconds,
+        price=before.price if same_model else None,
     )

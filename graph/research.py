@@ -9,6 +9,7 @@ open_run -> knowledge_base -> report_writing -> close_run
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,6 +20,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
 from researchdesk.graph import nodes
+from researchdesk.graph.costs import Prices, usd
 from researchdesk.graph.invocation import Lead
 from researchdesk.graph.models import model_name
 from researchdesk.graph.options import RunOptions
@@ -104,7 +106,9 @@ def create_research_graph(
     origin_by: OriginBy = "auto",
     max_steps: int = 0,
     budget_tokens: int = 0,
+    budget_usd: float | str | Decimal = 0,
     wall_seconds: int = 0,
+    prices: Prices = None,
 ) -> ResearchGraph:
     """A graph that researches one question a thread; the thread id is the session id.
 
@@ -119,7 +123,8 @@ def create_research_graph(
         checkpointer: a LangGraph checkpointer. The ledger alone is enough to resume.
         sources: search providers and fetchers to use instead of a corpus.
         origin_by: who counts as the publisher of a local file: ``auto``, ``root``, ``folder`` or ``file``.
-        max_steps, budget_tokens, wall_seconds: budgets of a run; 0 leaves the scope's own caps.
+        max_steps, budget_tokens, budget_usd, wall_seconds: budgets of a run; 0 leaves the scope's own caps.
+        prices: a file with prices that come before the built-in ones, or the price of the model itself.
 
     Returns:
         A compiled graph. Input ``{objective, scope_level, template, corpus}``, output ``{session_id, status,
@@ -140,9 +145,10 @@ def create_research_graph(
         template=template,
         max_steps=max_steps,
         budget_tokens=budget_tokens,
+        budget_usd=usd(budget_usd),
         wall_seconds=wall_seconds,
     )
-    lead = Lead(desk=desk, model=model, options=options, sources=sources)
+    lead = Lead(desk=desk, model=model, options=options, sources=sources, prices=prices)
     compiled = _run_graph().compile(checkpointer=checkpointer, name="researchdesk")
     compiled.__class__ = type("BoundResearchGraph", (ResearchGraph,), {"prepare": staticmethod(lead.prepare)})
     return compiled  # type: ignore[return-value]

@@ -5,6 +5,7 @@ import contextlib
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from langgraph.errors import GraphDrained
 from langgraph.runtime import RunControl
 
 from researchdesk.graph.checkpoints import open_checkpointer
+from researchdesk.graph.costs import Prices, priced, usd
 from researchdesk.graph.driver import DRIVER_KEY, PARALLEL_CALLS, Driver, StreamEvent
 from researchdesk.graph.invocation import blocking_on_errors, make_driver
 from researchdesk.graph.models import model_name, resolve_model
@@ -58,7 +60,9 @@ def run_research(
     origin_by: OriginBy = "auto",
     max_steps: int = 0,
     budget_tokens: int = 0,
+    budget_usd: float | str | Decimal = 0,
     wall_seconds: int = 0,
+    prices: Prices = None,
     sources: Sources | None = None,
     on_event: OnEvent | None = None,
     on_index: Progress | None = None,
@@ -68,10 +72,12 @@ def run_research(
 
     Called again with the same session it takes the run up. ``on_event`` gets ``{"type": "ledger.event", "seq",
     "kind"}`` for each new event, ``on_index`` the progress of indexing (done, total, name); ``control`` lets another
-    thread ask for a clean stop.
+    thread ask for a clean stop. ``prices`` is a file with prices that come before the built-in ones, or the
+    price of the model itself; ``budget_usd`` needs one.
 
     Raises:
-        UsageError: a missing corpus, an objective that cannot be taken, a session with another question.
+        UsageError: a missing corpus, an objective that cannot be taken, a session with another question, a budget in
+            money for a model whose price is not known.
         SessionBusy: another process drives the session.
         Unavailable: the model or the store cannot be had.
     """
@@ -83,9 +89,11 @@ def run_research(
         template=template,
         max_steps=max_steps,
         budget_tokens=budget_tokens,
+        budget_usd=usd(budget_usd),
         wall_seconds=wall_seconds,
     )
     chosen = resolve_model(model)
+    options = priced(options, chosen, prices)
     found = sources or desk.corpus_sources(options.corpus, origin_by=origin_by, progress=on_index)
     if not session_id or desk.ledger.head(session_stream(session_id)).count == 0:
         checked_objective(objective)
@@ -102,13 +110,15 @@ def resume_research(
     origin_by: OriginBy | None = None,
     max_steps: int | None = None,
     budget_tokens: int | None = None,
+    budget_usd: float | str | Decimal | None = None,
     wall_seconds: int | None = None,
+    prices: Prices = None,
     sources: Sources | None = None,
     on_event: OnEvent | None = None,
     on_index: Progress | None = None,
     control: RunControl | None = None,
 ) -> RunResult:
-    """Take up a run where the ledger left it; corpus, model and budgets are remembered unless given anew.
+    """Take up a run where the ledger left it; corpus, model, price and budgets are remembered unless given anew.
 
     Raises:
         NotFound: no such session.
@@ -122,11 +132,13 @@ def resume_research(
         origin_by=origin_by,
         max_steps=max_steps,
         budget_tokens=budget_tokens,
+        budget_usd=None if budget_usd is None else usd(budget_usd),
         wall_seconds=wall_seconds,
     )
     if session.run is not None and session.run.stage == "completed":
         return _result(session)
     chosen = resolve_model(options.model if model is None else model)
+    options = priced(options, chosen, prices)
     session.sources = sources or desk.corpus_sources(
         options.corpus, origin_by=options.origin_by, progress=on_index
     )

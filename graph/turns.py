@@ -4,22 +4,19 @@ A turn is open from the moment its answer is recorded until each of its calls ha
 finished before anything else, so a run that was killed anywhere goes on from the ledger alone.
 """
 
-import random
-import time
-
 from langgraph.errors import GraphBubbleUp
 
 from researchdesk.graph.answers import read_answer
+from researchdesk.graph.budget import FAILURES
 from researchdesk.graph.driver import Driver
 from researchdesk.graph.prompts import Prompt, build_prompt, digest_of
+from researchdesk.graph.retries import is_passing, pause, status_of, wait_before
 from researchdesk.state import events as ev
 from researchdesk.state.cleaning import safe_error
-from researchdesk.state.errors import Unavailable
 from researchdesk.state.stowing import unstow_arguments
 from researchdesk.state.workspace import Workspace
 
 BACKOFF_SECONDS = 1.0
-_PASSING = ("Timeout", "Connection", "RateLimit")
 
 
 def open_calls(workspace: Workspace) -> tuple[ev.AskedCall, ...]:
@@ -65,25 +62,21 @@ def _record_request(driver: Driver, prompt: Prompt) -> ev.ModelCalled:
 
 
 def _record_failure(driver: Driver, request: ev.ModelCalled, problem: Exception) -> None:
-    code = "transient" if _is_transient(problem) else "refused"
-    failed = ev.ModelFailed(ordinal=request.ordinal, code=code, detail=safe_error(problem))
-    driver.session.record([failed])
-    if code == "transient":
-        tries = driver.session.workspace.failures_in_row
-        time.sleep(random.uniform(0.5, 1.0) * BACKOFF_SECONDS * 2 ** (tries - 1))
-
-
-def _is_transient(problem: Exception) -> bool:
-    """Whether asking again may work: timeouts, dropped connections, 408, 429 and 5xx."""
-    if isinstance(problem, TimeoutError | ConnectionError | Unavailable):
-        return True
-    status = getattr(problem, "status_code", None) or getattr(
-        getattr(problem, "response", None), "status_code", None
+    """Record the failure, show it, and wait where the model will be asked again."""
+    passing, tries = is_passing(problem), driver.session.workspace.failures_in_row + 1
+    wait = 0.0
+    if passing and tries < FAILURES:
+        wait = min(wait_before(problem, tries=tries, backoff=BACKOFF_SECONDS), driver.budget.wall_left())
+    failed = ev.ModelFailed(
+        ordinal=request.ordinal,
+        code="transient" if passing else "refused",
+        detail=safe_error(problem),
+        charged=status_of(problem) is None,
+        wait_seconds=wait,
     )
-    if isinstance(status, int):
-        return status in (408, 409, 425, 429) or status >= 500
-    names = {kind.__name__ for kind in type(problem).__mro__}  # providers' clients have no common base
-    return "TransportError" in names or any(word in name for name in names for word in _PASSING)
+    driver.session.record([failed])
+    driver.show_new_events()
+    pause(wait)
 
 
 def gather_call(driver: Driver, call_id: str) -> None:

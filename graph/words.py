@@ -192,7 +192,8 @@ def _about_machinery(
             names = ", ".join(call.name for call in event.calls) or "no tool call"
             return f"{event.turn_id}: {names}"
         case ev.ModelFailed():
-            return f"{event.code}: {event.detail}"
+            again = f", asked again in {event.wait_seconds:.3g} s" if event.wait_seconds else ""
+            return f"{event.code}{again}: {event.detail}"
         case ev.CallRecorded():
             return f"{event.name} {event.entity_id} {event.status} {event.code}"
         case ev.HandoffDrafted():

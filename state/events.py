@@ -357,8 +357,8 @@ class AskedCall:
     arguments: Stowed
     problem: str = ""
     """Why the call could not be read (bad JSON, say); the door refuses it with this text."""
-    tokens: int = 0
-    """Estimated tokens of its arguments: its share of what the answer cost."""
+    chars: int = 0
+    """Length of its arguments as JSON, long texts included: its share of what the answer cost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)

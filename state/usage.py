@@ -143,7 +143,7 @@ def _shared(used: Usage, calls: tuple[ev.AskedCall, ...]) -> Iterator[tuple[str,
 
 
 def _weight(call: ev.AskedCall) -> int:
-    return max(1, call.tokens)
+    return max(1, call.chars)
 
 
 def _part(used: Usage, part: int, whole: int) -> Usage:

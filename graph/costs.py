@@ -1,0 +1,239 @@
+"""Prices of models, from the list that comes with the package or from the user's own, and money in words."""
+
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from langchain_core.language_models import BaseChatModel
+
+from researchdesk.graph.options import RunOptions
+from researchdesk.state.errors import UsageError
+from researchdesk.state.limits import Limits
+from researchdesk.state.prices import FREE_MODELS, Price, cost
+from researchdesk.tools.workspace import Desk
+
+PRICES_VARIABLE = "RESEARCHDESK_PRICES"
+BUILT_IN = Path(__file__).with_name("prices.toml")
+LARGEST_BUDGET = 1_000_000
+_DATED = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8}|latest)\Z")
+_PARTS = ("input", "output", "cached_input", "cache_write")
+# A model that was given as an object is recorded under its class's own word for the provider.
+_PROVIDERS = {
+    "openai-chat": "openai",
+    "anthropic-chat": "anthropic",
+    "chat-google-generative-ai": "google_genai",
+    "mistralai-chat": "mistralai",
+    "chat-deepseek": "deepseek",
+}
+_OWN_HOSTS = ("openai.com", "anthropic.com", "googleapis.com", "mistral.ai", "deepseek.com")
+_ADDRESSES = ("openai_api_base", "anthropic_api_url", "base_url", "api_base", "endpoint")
+
+Prices = str | Path | Price | None
+"""A file with prices, or the price of the model itself; None for the user's usual file and the built-in list."""
+
+
+def priced(options: RunOptions, model: BaseChatModel, prices: Prices = None) -> RunOptions:
+    """The options with the price of their model: the given one, else the remembered one, else from the lists.
+
+    Raises:
+        UsageError: a budget in money that nobody could keep, because the price is not known.
+    """
+    if isinstance(prices, Price):
+        options = replace(options, price=prices)
+    elif prices or options.price is None:
+        options = replace(options, price=price_of(options.model, model, prices=prices))
+    if options.budget_usd and options.price is None and options.model not in FREE_MODELS:
+        raise UsageError(
+            f"nobody knows the price of model '{options.model}', so a budget of {dollars(options.budget_usd)} cannot "
+            f"be kept. Name a file with its price (--prices FILE or {PRICES_VARIABLE}; the form is that of "
+            f"{BUILT_IN}), or limit tokens instead (--budget-tokens)"
+        )
+    return options
+
+
+def price_of(
+    name: str, model: BaseChatModel | None = None, *, prices: str | Path | None = None
+) -> Price | None:
+    """What a model costs, or None where that is not known.
+
+    Args:
+        name: the model as it is recorded, like ``openai:gpt-5``.
+        model: where it is given, the built-in list does not speak for one that another server answers for.
+        prices: a file whose entries come before the built-in ones; by default the one that
+            ``RESEARCHDESK_PRICES`` names.
+
+    Raises:
+        UsageError: the file cannot be read or has not the form of a list of prices.
+    """
+    own = prices or os.environ.get(PRICES_VARIABLE)
+    found = _found(name, read_prices(Path(own).expanduser())) if own else None
+    if found or (model is not None and _is_elsewhere(model)):
+        return found
+    return _found(name, _built_in())
+
+
+@cache
+def _built_in() -> Mapping[str, Price]:
+    return read_prices(BUILT_IN)
+
+
+def _found(name: str, prices: Mapping[str, Price]) -> Price | None:
+    provider, _, bare = name.rpartition(":")
+    bare = bare.removeprefix("models/")
+    for spelling in dict.fromkeys((bare, _DATED.sub("", bare))):
+        for key in (
+            f"{_PROVIDERS.get(provider, provider)}:{spelling}",
+            *(() if provider else _ending(spelling, prices)),
+        ):
+            if key in prices:
+                return prices[key]
+    return prices.get(name)
+
+
+def _ending(spelling: str, prices: Iterable[str]) -> Iterator[str]:
+    """The keys of a model that was named without its provider."""
+    return (key for key in prices if key.rpartition(":")[2] == spelling)
+
+
+def _is_elsewhere(model: BaseChatModel) -> bool:
+    """Whether a model's requests go to another server than its provider's."""
+    client = getattr(model, "root_client", None)
+    addresses = [getattr(model, name, None) for name in _ADDRESSES] + [getattr(client, "base_url", None)]
+    hosts = [urlsplit(str(address)).hostname or "" for address in addresses if address]
+    return any(not f".{host}".endswith(tuple(f".{own}" for own in _OWN_HOSTS)) for host in hosts)
+
+
+# -- lists of prices --------------------------------------------------------------------------------------------
+
+
+def read_prices(path: Path) -> dict[str, Price]:
+    """The prices of a TOML file in the form of the built-in one, by ``provider:model``.
+
+    Raises:
+        UsageError: it cannot be read, or an entry is not a price; the message names it.
+    """
+    try:
+        with path.open("rb") as file:
+            document = tomllib.loads(file.read().decode(), parse_float=Decimal)
+    except OSError as problem:
+        raise UsageError(f"the prices in {path} cannot be read: {problem.strerror or problem}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise UsageError(f"the prices in {path} are no TOML: {problem}") from None
+    groups = document.get("prices")
+    if not isinstance(groups, list) or set(document) != {"prices"}:
+        raise UsageError(
+            f"{path} has to hold [[prices]] with [prices.models] and nothing else, like {BUILT_IN}"
+        )
+    return {key: price for group in groups for key, price in _group(path, group)}
+
+
+def _group(path: Path, group: Any) -> Iterator[tuple[str, Price]]:
+    models = group.get("models") if isinstance(group, dict) else None
+    if not isinstance(models, dict) or not set(group) <= {"source", "date", "models"}:
+        raise UsageError(
+            f"each [[prices]] in {path} holds models, source and date; this one does not: {group!r:.200}"
+        )
+    about = {"source": str(group.get("source", path.name)), "date": str(group.get("date", ""))}
+    for key, entry in models.items():
+        yield key, _price(entry, about, place=f'{path}, models."{key}"')
+
+
+def _price(entry: Any, about: dict[str, str], *, place: str) -> Price:
+    if not isinstance(entry, dict) or not {"input", "output"} <= set(entry) <= set(_PARTS):
+        raise UsageError(f"{place}: a price has input and output, and may have {_PARTS[2]} and {_PARTS[3]}")
+    for part, value in entry.items():
+        if isinstance(value, bool) or not isinstance(value, int | Decimal) or not 0 <= value < LARGEST_BUDGET:
+            raise UsageError(f"{place}: {part} = {value} is no number of US dollars per million tokens")
+    return Price(**{part: str(value) for part, value in entry.items()}, **about)
+
+
+# -- money ------------------------------------------------------------------------------------------------------
+
+
+def usd(amount: float | str | Decimal) -> Decimal:
+    """An amount of US dollars as a user gives it; 0 for no limit.
+
+    Raises:
+        UsageError: it is no number, negative or absurdly large.
+    """
+    try:
+        value = Decimal(str(amount))
+    except InvalidOperation:
+        value = Decimal("NaN")
+    if not (value.is_finite() and 0 <= value <= LARGEST_BUDGET):
+        raise UsageError(f"{amount!r} is no budget in US dollars; give a number from 0 to {LARGEST_BUDGET:,}")
+    return value
+
+
+def dollars(amount: Decimal | None) -> str:
+    """An amount in words: four decimals where it is less than a dollar; "unknown" for None."""
+    if amount is None:
+        return "unknown"
+    if amount == 0:
+        return "$0"
+    if amount < Decimal("0.0001"):
+        return "under $0.0001"
+    return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}".rstrip("0").rstrip(".")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A range for what a run will use, and in words what it assumes."""
+
+    low_tokens: int
+    high_tokens: int
+    low_usd: Decimal | None
+    high_usd: Decimal | None
+    assumes: str
+
+
+LOW_SHARE = 4
+LOW_ANSWER, HIGH_ANSWER = 500, 4_000
+
+
+def estimate(options: RunOptions, limits: Limits) -> Estimate:
+    """From a quarter of the requests with half-full prompts up to all of them with full ones, within the budgets."""
+    steps = options.max_steps or limits.step_cap
+    few, half = max(1, steps // LOW_SHARE), limits.prompt_cap // 2
+    low, high = few * (half + LOW_ANSWER), steps * (limits.prompt_cap + HIGH_ANSWER)
+    share = Decimal(min(high, options.budget_tokens or high)) / high
+    low_usd = high_usd = None
+    if options.price is not None:
+        low_usd = cost(options.price, input_tokens=few * half, output_tokens=few * LOW_ANSWER)
+        high_usd = cost(
+            options.price, input_tokens=steps * limits.prompt_cap, output_tokens=steps * HIGH_ANSWER
+        )
+        high_usd *= share
+        low_usd = min(low_usd, high_usd)
+        if options.budget_usd:
+            low_usd, high_usd = min(low_usd, options.budget_usd), min(high_usd, options.budget_usd)
+    if options.budget_tokens:
+        low, high = min(low, options.budget_tokens), min(high, options.budget_tokens)
+    return Estimate(
+        low_tokens=low,
+        high_tokens=high,
+        low_usd=low_usd,
+        high_usd=high_usd,
+        assumes=f"from {few} requests of {half:,} tokens with answers of {LOW_ANSWER:,} to {steps} requests of "
+        f"{limits.prompt_cap:,} with answers of {HIGH_ANSWER:,}, nothing cached",
+    )
+
+
+def costs_by_session(desk: Desk) -> dict[str, Decimal | None]:
+    """What each session that asked a model has spent in US dollars; None where a price is not known."""
+    rows = desk.ledger.query("SELECT DISTINCT session_id, model FROM model_calls")
+    models: dict[str, set[str]] = {}
+    for row in rows:
+        models.setdefault(str(row["session_id"]), set()).add(str(row["model"]))
+    # Only a session that asked somebody who may want money is read in full.
+    return {
+        session: Decimal(0) if names <= FREE_MODELS else desk.existing(session).workspace.cost
+        for session, names in models.items()
+    }
