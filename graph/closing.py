@@ -12,11 +12,14 @@ from researchdesk.graph.budget import Stop
 from researchdesk.graph.driver import Driver
 from researchdesk.state import events as ev
 from researchdesk.state.citations import CITATION
+from researchdesk.state.citing import fallen
 from researchdesk.state.claims import Claim
 from researchdesk.state.errors import IntegrityError, NotFound
 from researchdesk.state.gate import is_current
 from researchdesk.state.questions import SETTLED_QUESTION
 from researchdesk.state.quotes import find_quote
+from researchdesk.state.run import Section
+from researchdesk.state.verification import lacks
 from researchdesk.state.vocabulary import SETTLED
 from researchdesk.tools.door import ToolResult
 
@@ -57,6 +60,7 @@ def finish_by_code(driver: Driver, stop: Stop) -> None:
     """Complete a run whose model cannot go on writing."""
     _record_stop(driver, stop)
     _skip_open_items(driver, stop)
+    _take_back(driver)
     _write_open_sections(driver, stop)
     known = driver.run.report_artifact_id
     report = _document(driver, "report", known if is_current(driver.run, known) else "", content="")
@@ -93,9 +97,25 @@ def _skip_open_items(driver: Driver, stop: Stop) -> None:
             )
 
 
+def _take_back(driver: Driver) -> None:
+    """No claim stays VERIFIED that would not become it now."""
+    session = driver.session
+    for claim in session.claims:
+        missing = lacks(claim, session.notes.sources, session.challenges, driver.run.limits)
+        if claim.status == "VERIFIED" and missing:
+            _code(driver, "notes_update", id=claim.id, change={"status": "UNVERIFIED"})
+
+
+def _is_open(driver: Driver, section: Section) -> bool:
+    """Whether a section has to be written: it is not completed, or cites what has fallen since."""
+    if section.status != "completed":
+        return True
+    return bool(fallen(driver.run.artifacts[section.artifact_id].cited, driver.session.notes))
+
+
 def _write_open_sections(driver: Driver, stop: Stop) -> None:
     quotes = _noted_quotes(driver)
-    open_sections = [section for section in driver.run.sections if section.status != "completed"]
+    open_sections = [section for section in driver.run.sections if _is_open(driver, section)]
     for number, section in enumerate(open_sections):
         if section.status == "drafted":
             content = driver.records.text(driver.run.artifacts[section.artifact_id].content_hash)

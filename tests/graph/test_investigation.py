@@ -406,6 +406,22 @@ def test_a_section_that_cites_a_refuted_claim_cannot_be_completed(desk: rd.Desk)
     assert "[c_001]" not in report_of(desk)
 
 
+def test_a_model_that_refutes_what_it_wrote_and_falls_silent_still_ends_in_a_report(desk: rd.Desk) -> None:
+    def writer(view: View) -> Any:
+        if view["write"]["part"] != "complete":
+            return write(view)
+        change = {"status": "REFUTED", "reason": "Measured anew."}
+        return says(call("notes_update", id="c_001", change=change)) if standing(view) else says()
+
+    def standing(view: View) -> bool:
+        return any(claim["id"] == "c_001" and claim["status"] != "REFUTED" for claim in view["claims"])
+
+    ended = investigate(desk, player(*TWO_CLAIMS, writer=writer))
+    assert (ended.status, ended.stop_reason) == ("completed", "no_progress")
+    assert "[c_001]" not in report_of(desk)
+    assert "No model wrote this section" in report_of(desk)
+
+
 # -- the whole run -----------------------------------------------------------------------------------------------
 
 WHOLE = (
