@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from researchdesk.state import events as ev
 from researchdesk.state.errors import LedgerCorrupt, NotFound, Unavailable, UsageError
@@ -32,6 +33,9 @@ from researchdesk.tools.sources.gathering import Sources
 from researchdesk.tools.sources.ingest import Progress
 from researchdesk.tools.sources.origins import OriginBy
 from researchdesk.tools.writing import whole_file
+
+if TYPE_CHECKING:
+    from researchdesk.tools.sources.web.fetcher import WebFetcher, WebLimits
 
 HOME_VARIABLE = "RESEARCHDESK_HOME"
 DEFAULT_HOME = ".researchdesk"
@@ -178,6 +182,29 @@ class Desk:
             return Sources()
         corpus = Corpus(paths, index_path=self.home / "index.sqlite", origin_by=origin_by, progress=progress)
         return Sources(providers=(corpus,), fetchers=(corpus,))
+
+    def web_fetcher(
+        self,
+        *,
+        allow: Sequence[str] = (),
+        limits: "WebLimits | None" = None,
+        robots: bool = True,
+        proxy: str = "",
+    ) -> "WebFetcher":
+        """A reader of web pages that uses again what any session of this desk archived and a server calls unchanged.
+
+        Args:
+            allow: addresses and networks of an intranet that may be reached (``10.1.0.0/16``); by default none.
+            limits: what a fetch may cost and how hosts are treated.
+            robots: whether ``robots.txt`` is followed.
+            proxy: URL of an HTTP proxy; those of the environment are not used.
+        """
+        # Only who fetches pays for loading an HTTP library.
+        from researchdesk.tools.sources.web.archive import LedgerArchive
+        from researchdesk.tools.sources.web.fetcher import WebFetcher
+
+        archive = LedgerArchive(self.ledger)
+        return WebFetcher(archive=archive, allow=tuple(allow), limits=limits, robots=robots, proxy=proxy)
 
     def handoff(self, session_id: str) -> Draft:
         """A new, ordinary session with a draft prompt from a completed run; a second call gives the same one.

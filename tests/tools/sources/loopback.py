@@ -3,6 +3,7 @@
 import contextlib
 import socket
 import socketserver
+import ssl
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -72,7 +73,8 @@ class Server(socketserver.ThreadingTCPServer):
     block_on_close = False
     request_queue_size = 128
 
-    def __init__(self, address: str = HERE, port: int = 0) -> None:
+    def __init__(self, address: str = HERE, port: int = 0, tls: ssl.SSLContext | None = None) -> None:
+        self.tls = tls
         self.routes: dict[str, Route] = {}
         self.asked: list[Asked] = []
         self.connections = 0
@@ -94,7 +96,11 @@ class Server(socketserver.ThreadingTCPServer):
 
     def get_request(self) -> tuple[socket.socket, object]:
         self.connections += 1
-        return super().get_request()
+        connection, address = super().get_request()
+        return (self.tls.wrap_socket(connection, server_side=True) if self.tls else connection), address
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that went away is no fault of the server."""
 
 
 class _Handler(socketserver.StreamRequestHandler):
@@ -126,9 +132,9 @@ class _Handler(socketserver.StreamRequestHandler):
 
 
 @contextlib.contextmanager
-def serving(address: str = HERE, port: int = 0) -> Iterator[Server]:
+def serving(address: str = HERE, port: int = 0, *, tls: ssl.SSLContext | None = None) -> Iterator[Server]:
     """A server that runs until the block ends."""
-    server = Server(address, port)
+    server = Server(address, port, tls)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     try:

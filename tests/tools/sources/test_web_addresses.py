@@ -1,15 +1,19 @@
 """Addresses that are never connected to, however they are written, led to or looked up."""
 
 import socket
+import ssl
 import threading
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
 
+from researchdesk.state.errors import UsageError
 from researchdesk.tools.sources.ports import FetchRefused
 from researchdesk.tools.sources.web.addresses import Addresses, not_public
 from researchdesk.tools.sources.web.fetcher import WebFetcher, WebLimits
 
+from .certificates import certificate_of
 from .loopback import HERE, Server, moved, serving
 
 ELSEWHERE = "127.0.0.2"
@@ -244,3 +248,34 @@ def test_a_resolver_that_hangs_does_not_hold_a_fetch_up() -> None:
         Addresses(resolver=hanging).of("slow.org", 443, within=0.02)
     told.set()
     assert refused.value.code == "fetch_timeout"
+
+
+@pytest.mark.parametrize("allow", ["intranet.corp", "10.0.0.1/8", "10.0.0", ""])
+def test_only_addresses_and_networks_can_be_allowed(allow: str) -> None:
+    with pytest.raises(UsageError, match="no address and no network"):
+        WebFetcher(allow=(allow,))
+
+
+def test_a_certificate_has_to_be_of_the_name_although_an_address_is_connected_to(tmp_path: Path) -> None:
+    certificate = certificate_of("site.org", tmp_path)
+    ours = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    ours.load_cert_chain(certificate)
+    named: list[str | None] = []
+    ours.set_servername_callback(lambda connection, name, context: named.append(name))
+    with serving(tls=ours) as server:
+        server.routes["/"] = b"HTTP/1.1 200 OK\r\n\r\nThe page itself."
+        trusting = ssl.create_default_context(cafile=str(certificate))
+        url = server.url(host="site.org").replace("http:", "https:")
+
+        def fetcher(tls: ssl.SSLContext | None) -> WebFetcher:
+            return WebFetcher(allow=(HERE,), limits=QUICK, robots=False, resolver=loops, tls=tls)
+
+        assert fetcher(trusting).fetch(url).text == "The page itself."
+        assert named == ["site.org"]
+        for tls, host in ((None, "site.org"), (trusting, "other.org")):
+            refused = refusal(fetcher(tls), url.replace("site.org", host))
+            assert (refused.code, refused.transient) == (
+                "fetch_unsafe",
+                False,
+            ) and "certificate" in refused.text
+        assert [asked.path for asked in server.asked] == ["/"]

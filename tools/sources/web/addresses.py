@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from queue import Empty, SimpleQueue
 
+from researchdesk.state.errors import UsageError
 from researchdesk.tools.sources.ports import FetchRefused
 
 Resolver = Callable[[str, int], Sequence[str]]
@@ -94,10 +95,22 @@ class Addresses:
         allow: addresses and networks (``127.0.0.1``, ``10.1.0.0/16``) that may be reached although they are not
             public: an intranet's.
         resolver: looks a name up; by default the operating system does.
+
+    Raises:
+        UsageError: something in ``allow`` is neither an address nor a network.
     """
 
     allow: tuple[str, ...] = ()
     resolver: Resolver | None = None
+
+    def __post_init__(self) -> None:
+        for one in self.allow:
+            try:
+                ip_network(one)
+            except ValueError:
+                raise UsageError(
+                    f"{one!r} is no address and no network; write 10.1.2.3 or 10.1.0.0/16"
+                ) from None
 
     def of(self, host: str, port: int, *, within: float) -> list[str]:
         """The addresses of a host, in the resolver's order; ``within`` seconds.
@@ -176,7 +189,7 @@ def _in_time(resolver: Resolver, host: str, port: int, within: float) -> list[st
         answer = answers.get(timeout=max(within, 0.0))
     except Empty:
         raise FetchRefused(
-            "fetch_timeout", f"the host {host[:200]!r} could not be looked up in time"
+            "fetch_timeout", f"the host {host[:200]!r} could not be looked up in time", transient=False
         ) from None
     if isinstance(answer, Exception):
         raise answer

@@ -37,6 +37,11 @@ class Allowance:
             "fetch_timeout", f"the page did not arrive within {self.seconds:g} s", transient=False
         )
 
+    @property
+    def spent(self) -> float:
+        """Seconds that were used so far."""
+        return self.seconds - (self._ends - time.monotonic())
+
     def extend(self, seconds: float) -> None:
         """Give time back that was spent waiting on purpose."""
         self._ends += seconds

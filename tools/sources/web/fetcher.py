@@ -13,16 +13,15 @@ What decides:
 
 import re
 import ssl
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import version
 from time import sleep as _sleep
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import unquote, urlsplit
 
 import httpx
 
-from researchdesk.state.locators import UnsafeLocator, canonical_url, host_of, request_url
+from researchdesk.state.locators import canonical_url, host_of
 from researchdesk.tools.sources.domains import registrable_domain, suffix_list
 from researchdesk.tools.sources.extract import HTML, extract, media_type_of
 from researchdesk.tools.sources.extracted import Extracted
@@ -30,16 +29,15 @@ from researchdesk.tools.sources.ports import Archive, Fetched, FetchRefused, Kno
 from researchdesk.tools.sources.web.addresses import Addresses, Resolver
 from researchdesk.tools.sources.web.allowance import Allowance, current, spending
 from researchdesk.tools.sources.web.challenges import challenged_by, says_without_text, stands_in_the_way
+from researchdesk.tools.sources.web.exchange import Answer, Exchange, asked_url, next_url, shown
 from researchdesk.tools.sources.web.hosts import Hosts, retry_after
 from researchdesk.tools.sources.web.robots import MAX_BYTES as ROBOTS_BYTES
 from researchdesk.tools.sources.web.robots import Robots
-from researchdesk.tools.sources.web.statuses import MOVED, refusal_of
+from researchdesk.tools.sources.web.statuses import refusal_of
 from researchdesk.tools.sources.web.transport import Transport
-from researchdesk.tools.sources.web.unpacking import ACCEPTED, unpacked
 
 AGENT = "researchdesk"
 """The name under which rules for this program stand in a ``robots.txt``."""
-_ACCEPT = "text/html,application/xhtml+xml,application/pdf;q=0.9,text/*;q=0.9,*/*;q=0.5"
 _ROBOTS_REDIRECTS = 5
 _REFRESH = re.compile(
     rb"<meta\s[^>]{0,200}http-equiv\s*=\s*[\"']?refresh[\"']?\s[^>]{0,200}?content\s*=\s*[\"']?\s*([0-5])(?:\.\d*)?\s*[;,]"
@@ -66,17 +64,6 @@ class WebLimits:
     pause: float = 0.5
     max_wait: float = 8.0
     connections: int = 32
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Answer:
-    """One answer of a server: its body, or where it sends the reader (then the body is empty)."""
-
-    url: str
-    status: int
-    headers: Mapping[str, str]
-    body: bytes = b""
-    moved_to: str = ""
 
 
 class WebFetcher:
@@ -109,9 +96,10 @@ class WebFetcher:
     ) -> None:
         self._limits = limits or WebLimits()
         self._archive = archive
-        self._user_agent = user_agent or f"{AGENT}/{version('researchdesk')} (reads pages for research)"
         addresses = Addresses(allow=allow, resolver=resolver)
         self._transport = Transport(addresses, connections=self._limits.connections, proxy=proxy, tls=tls)
+        agent = user_agent or f"{AGENT}/{version('researchdesk')} (reads pages for research)"
+        self._exchange = Exchange(transport=self._transport, user_agent=agent)
         self._robots = Robots(self._robots_text, agent=AGENT) if robots else None
         self._hosts = Hosts(
             at_once=self._limits.at_once,
@@ -130,78 +118,55 @@ class WebFetcher:
         Raises:
             FetchRefused: any of its codes; ``transient`` where trying again may help.
         """
-        with spending(Allowance(seconds=self._limits.seconds)):
-            cookies = httpx.Cookies()
-            url, left = _asked(locator), list[str]()
-            while len(left) <= self._limits.redirects:
-                answer, known = self._page(url, cookies)
-                found = None if answer.moved_to else self._read(answer, known)
-                url = answer.moved_to if found is None else _refreshed(answer, found)
-                if found and not url:
-                    return _fetched(locator, tuple(left), answer, found, known)
-                left.append(answer.url)
-        raise FetchRefused(
-            "fetch_unreadable",
-            f"{_shown(locator)} sends its reader on more than {self._limits.redirects} times",
-        )
+        with spending(Allowance(seconds=self._limits.seconds)) as allowance:
+            try:
+                return self._follow(locator)
+            except FetchRefused as refusal:
+                # Whoever tries again would wait as long again.
+                refusal.transient = refusal.transient and allowance.spent <= self._limits.seconds / 3
+                raise
 
     def close(self) -> None:
         """Close all connections."""
         self._transport.close()
 
-    def _page(self, url: str, cookies: httpx.Cookies) -> tuple[_Answer, Known | None]:
+    def _follow(self, locator: str) -> Fetched:
+        """Read a page where all its redirects lead."""
+        cookies = httpx.Cookies()
+        url, left = asked_url(locator), list[str]()
+        while len(left) <= self._limits.redirects:
+            answer, known = self._page(url, cookies)
+            found = None if answer.moved_to else self._read(answer, known)
+            url = answer.moved_to if found is None else _refreshed(answer, found)
+            if found and not url:
+                return _fetched(locator, tuple(left), answer, found, known)
+            left.append(answer.url)
+        times = f"more than {self._limits.redirects} times"
+        raise FetchRefused("fetch_unreadable", f"{shown(locator)} sends its reader on {times}")
+
+    def _page(self, url: str, cookies: httpx.Cookies) -> tuple[Answer, Known | None]:
         """Ask for one URL, when its host's rules and turn allow."""
         host, pause = host_of(url), 0.0
         if self._robots:
             rules = self._robots.of(url)
             if not rules.allow(url):
                 raise FetchRefused(
-                    "fetch_blocked", f"robots.txt of {host} asks programs to leave {_shown(url)} alone"
+                    "fetch_blocked", f"robots.txt of {host} asks programs to leave {shown(url)} alone"
                 )
             pause = rules.pause
         known = self._archive.known(url) if self._archive else None
         with self._hosts.turn(host, pause=pause) as waited:
             current().extend(waited)
-            answer = self._ask(url, cookies, known)
+            answer = self._exchange.ask(url, cookies, known, limit=self._limits.bytes)
         if answer.status == 304 and known:
             return answer, known
         if answer.status in (429, 503):
             raise self._told_to_wait(answer, host)
-        if refusal := refusal_of(answer.status, answer.headers, shown=_shown(url)):
+        if refusal := refusal_of(answer.status, answer.headers, shown=shown(url)):
             raise refusal
         return answer, None
 
-    def _ask(
-        self,
-        url: str,
-        cookies: httpx.Cookies,
-        known: Known | None = None,
-        *,
-        limit: int = 0,
-        cut: bool = False,
-    ) -> _Answer:
-        """Send one request; the body is read where it is the page (status 2xx), up to ``limit``."""
-        request = httpx.Request("GET", url, headers=self._headers(known))
-        cookies.set_cookie_header(request)
-        with closing(self._transport.handle_request(request)) as response:
-            cookies.extract_cookies(response)
-            status, headers = response.status_code, response.headers
-            if status in MOVED and headers.get("location"):
-                return _Answer(
-                    url=url, status=status, headers=headers, moved_to=_next(url, headers["location"])
-                )
-            body = _body(response, limit or self._limits.bytes, cut=cut) if 200 <= status < 300 else b""
-        return _Answer(url=url, status=status, headers=headers, body=body)
-
-    def _headers(self, known: Known | None) -> dict[str, str]:
-        headers = {"User-Agent": self._user_agent, "Accept": _ACCEPT, "Accept-Encoding": ACCEPTED}
-        if known and known.etag:
-            headers["If-None-Match"] = known.etag
-        if known and known.last_modified:
-            headers["If-Modified-Since"] = known.last_modified
-        return headers
-
-    def _told_to_wait(self, answer: _Answer, host: str) -> FetchRefused:
+    def _told_to_wait(self, answer: Answer, host: str) -> FetchRefused:
         """The refusal of a server that is busy; it is asked again once the time it named is over."""
         named = retry_after(answer.headers.get("retry-after", ""))
         if challenged_by(answer.headers):
@@ -215,7 +180,7 @@ class WebFetcher:
             transient=(named or 0.0) <= self._limits.max_wait,
         )
 
-    def _read(self, answer: _Answer, known: Known | None) -> Extracted:
+    def _read(self, answer: Answer, known: Known | None) -> Extracted:
         """Make text of an answer's bytes, or of the archived ones that it says still hold."""
         raw = known.raw if known else answer.body
         media_type = known.content_type if known else answer.headers.get("content-type", "")
@@ -236,7 +201,7 @@ class WebFetcher:
                 return _NO_TEXT
             if words := says_without_text(raw):
                 raise _challenged(answer.url, repr(words)) from None
-            raise FetchRefused("fetch_empty", f"{_shown(answer.url)} holds no text") from None
+            raise FetchRefused("fetch_empty", f"{shown(answer.url)} holds no text") from None
         if words := stands_in_the_way(title=found.title, text=found.text):
             raise _challenged(answer.url, repr(words))
         return found
@@ -245,7 +210,7 @@ class WebFetcher:
         """The rules of a host, empty where it has none."""
         cookies = httpx.Cookies()
         for _ in range(_ROBOTS_REDIRECTS + 1):
-            answer = self._ask(url, cookies, limit=ROBOTS_BYTES, cut=True)
+            answer = self._exchange.ask(url, cookies, limit=ROBOTS_BYTES, cut=True)
             if answer.moved_to:
                 url = answer.moved_to
             elif answer.status == 429 or answer.status >= 500:
@@ -269,61 +234,22 @@ _NO_TEXT = Extracted(
 )
 
 
-def _asked(locator: str) -> str:
-    try:
-        return request_url(locator)
-    except UnsafeLocator as unsafe:
-        raise FetchRefused(unsafe.code, unsafe.text) from None
-
-
-def _next(url: str, location: str) -> str:
-    """Where an answer sends its reader."""
-    try:
-        return _asked(urljoin(url, location.strip()))
-    except ValueError:
-        raise FetchRefused("fetch_unreadable", f"{_shown(url)} sends its reader to no URL") from None
-
-
-def _body(response: httpx.Response, limit: int, *, cut: bool) -> bytes:
-    """Read a body, never more than ``limit`` bytes: beyond, it is refused, or ``cut`` off after a line."""
-    declared = response.headers.get("content-length", "")
-    if declared.isdigit() and int(declared[:18]) > limit and not cut:
-        raise FetchRefused(
-            "fetch_too_large", f"the page has {int(declared[:18]):,} bytes, the limit is {limit:,}"
-        )
-    # Chunks and their frames; what is in them is counted by itself.
-    current().expect("the page", bytes_at_most=limit + limit // 4 + 200_000)
-    body = bytearray()
-    for piece in _pieces(response, limit + 200_000 * cut):
-        body += piece
-        if cut and len(body) > limit:
-            return bytes(body[: body.rfind(b"\n", 0, limit) + 1])  # half a line may say the contrary
-    return bytes(body)
-
-
-def _pieces(response: httpx.Response, limit: int) -> Iterator[bytes]:
-    # Without a chunk size: a buffered reading hides how little arrives.
-    for piece in unpacked(response.iter_raw(), response.headers.get("content-encoding", ""), limit=limit):
-        current().left()
-        yield piece
-
-
-def _refresh(answer: _Answer) -> str:
+def _refresh(answer: Answer) -> str:
     """The URL of a page that sends its reader on by markup; empty where it does not, or only to itself."""
     found = _REFRESH.search(answer.body, 0, 8_192)
     if found is None:
         return ""
-    url = _next(answer.url, found[2].decode("utf-8", "replace").replace("&amp;", "&"))
+    url = next_url(answer.url, found[2].decode("utf-8", "replace").replace("&amp;", "&"))
     return url if url != answer.url else ""
 
 
-def _refreshed(answer: _Answer, found: Extracted) -> str:
+def _refreshed(answer: Answer, found: Extracted) -> str:
     """Where a page without content of its own sends its reader."""
     return _refresh(answer) if found.media_type == HTML and len(found.text) <= _REFRESH_CHARS else ""
 
 
 def _fetched(
-    requested: str, left: tuple[str, ...], answer: _Answer, found: Extracted, known: Known | None
+    requested: str, left: tuple[str, ...], answer: Answer, found: Extracted, known: Known | None
 ) -> Fetched:
     domain = registrable_domain(host_of(answer.url))
     again = f"unchanged since {known.fetched_at}, bytes from the archive" if known else ""
@@ -353,9 +279,5 @@ def _fetched(
 
 def _challenged(url: str, by: str) -> FetchRefused:
     return FetchRefused(
-        "fetch_blocked", f"{_shown(url)} shows a check or a refusal instead of its content (told by {by})"
+        "fetch_blocked", f"{shown(url)} shows a check or a refusal instead of its content (told by {by})"
     )
-
-
-def _shown(url: str) -> str:
-    return url if len(url) <= 200 else url[:197] + "…"

@@ -180,7 +180,7 @@ class _Checked(_Direct):
                 problem = error
         assert problem is not None
         if isinstance(problem, httpcore.ConnectTimeout):
-            raise FetchRefused("fetch_timeout", f"{host} does not answer") from None
+            raise FetchRefused("fetch_timeout", f"{host} does not answer", transient=False) from None
         raise problem
 
 
