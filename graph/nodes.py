@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Literal, TypedDict
 
 from langchain_core.callbacks import dispatch_custom_event
-from langchain_core.messages import AnyMessage
+from langchain_core.messages import AIMessage, AnyMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_stream_writer
 from langgraph.graph import END
@@ -115,7 +115,14 @@ def _window(state: ResearchState, driver: Driver) -> list[AnyMessage]:
     answer = driver.session.workspace.last_answer
     if answer is not None and answer.message_id not in {message.id for message in window}:
         window += as_messages(answer, driver.session)  # type: ignore[arg-type]
-    return window[-MESSAGES_KEPT:]
+    return _whole_turns(window)
+
+
+def _whole_turns(messages: list[AnyMessage]) -> list[AnyMessage]:
+    """The newest turns that fit, the last one in any case; a result never stands there without its call."""
+    starts = [place for place, message in enumerate(messages) if isinstance(message, AIMessage)]
+    fitting = [place for place in starts if len(messages) - place <= MESSAGES_KEPT]
+    return messages[(fitting or starts[-1:] or [0])[0] :]
 
 
 def tasks(state: ResearchState, config: RunnableConfig) -> list[Send] | Literal["observe"]:
