@@ -18,9 +18,10 @@ from typing import TypeVar
 
 from researchdesk.state.errors import LedgerCorrupt, Unavailable
 from researchdesk.stores.sqlite.connection import Connection, connect, sqlite_errors, transaction
+from researchdesk.tools.sources.dense.vectors import Vectors
 from researchdesk.tools.sources.files import FileStamp
 from researchdesk.tools.sources.query import Query
-from researchdesk.tools.sources.ranking import FoundPassage, rank_passages
+from researchdesk.tools.sources.ranking import FoundPassage, Nearest, rank_passages
 
 Result = TypeVar("Result")
 
@@ -144,9 +145,29 @@ class Index:
 
         self._do(write)
 
-    def search(self, query: Query, *, roots: Sequence[str], depth: int) -> list[FoundPassage]:
+    def embed(
+        self, vectors: Vectors, *, roots: Sequence[str], progress: Callable[[int, int, str], None] | None
+    ) -> int:
+        """Give each passage of these roots its vector, some at a time, so that others can read meanwhile."""
+        missing = self._do(lambda connection: vectors.missing(connection, roots))
+        done = 0
+        while True:
+            count, file = self._do(lambda connection: vectors.embed_some(connection, self.path, roots))
+            if not count:
+                break
+            done += count
+            if progress:
+                progress(done, max(done, missing), f"meaning of {file}")
+        self._do(lambda connection: vectors.forget_unused(connection, self.path))
+        return done
+
+    def search(
+        self, query: Query, *, roots: Sequence[str], depth: int, nearest: Nearest | None = None
+    ) -> list[FoundPassage]:
         """Give passages of these roots, best first; each of the rankings contributes at most ``depth``."""
-        return self._do(lambda connection: rank_passages(connection, query, roots=roots, depth=depth))
+        return self._do(
+            lambda connection: rank_passages(connection, query, roots=roots, depth=depth, nearest=nearest)
+        )
 
     def close(self) -> None:
         """Let go of the file."""

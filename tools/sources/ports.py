@@ -30,11 +30,15 @@ class Hit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchOutcome:
-    """What one search returned, best first; ``total`` counts the documents that were considered."""
+    """What one search returned, best first; ``total`` counts the documents that were considered.
+
+    ``asked`` is the query as it was sent where it had to be shortened, else "".
+    """
 
     provider: str
     hits: tuple[Hit, ...]
     total: int
+    asked: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,12 +99,15 @@ class SearchFailed(Refusal):
     """A search that did not run; not the same as one that found nothing.
 
     Codes: ``search_rate_limited``, ``search_timeout``, ``search_unavailable``, ``search_bad_query``.
-    ``transient`` says whether trying again may help.
+    ``transient`` says whether trying again may help, ``retry_after`` after how many seconds where that is known.
     """
 
-    def __init__(self, code: str, text: str, *, transient: bool | None = None) -> None:
+    def __init__(
+        self, code: str, text: str, *, transient: bool | None = None, retry_after: float | None = None
+    ) -> None:
         super().__init__(code, text)
         self.transient = code != "search_bad_query" if transient is None else transient
+        self.retry_after = retry_after
 
 
 class FetchRefused(Refusal):

@@ -1,14 +1,17 @@
-"""Ranking: stems and trigrams searched by bm25, short pieces by scanning, merged by reciprocal rank."""
+"""Ranking: stems and trigrams by bm25, short pieces by scanning, meaning by nearness, merged by reciprocal rank."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from researchdesk.stores.sqlite.connection import Connection
 from researchdesk.tools.sources.query import Query
 
 _RANK_OFFSET = 60  # the usual constant of reciprocal rank fusion
-_WORDS, _TRIGRAMS, _PIECES = 1.0, 0.3, 1.0
+_WORDS, _TRIGRAMS, _PIECES, _MEANING = 1.0, 0.3, 1.0, 1.0
+
+Nearest = Callable[[Connection, str, int], list[int]]
+"""From the roots (a JSON list) and a depth to the passages nearest in meaning, best first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,18 +30,20 @@ class FoundPassage:
 
 
 def rank_passages(
-    connection: Connection, query: Query, *, roots: Sequence[str], depth: int
+    connection: Connection, query: Query, *, roots: Sequence[str], depth: int, nearest: Nearest | None = None
 ) -> list[FoundPassage]:
     """Give the passages under ``roots``, best first; each of the rankings contributes at most ``depth``."""
     connection.execute("BEGIN")  # one state of the index for all that is read
     try:
-        found = _search(connection, query, json.dumps(list(roots)), depth)
+        found = _search(connection, query, json.dumps(list(roots)), depth, nearest)
     finally:
         connection.execute("COMMIT")
     return sorted(found, key=lambda passage: (-passage.score, passage.root, passage.path, passage.start))
 
 
-def _search(connection: Connection, query: Query, listed: str, depth: int) -> list[FoundPassage]:
+def _search(
+    connection: Connection, query: Query, listed: str, depth: int, nearest: Nearest | None
+) -> list[FoundPassage]:
     others = "SELECT EXISTS(SELECT 1 FROM files WHERE root NOT IN (SELECT value FROM json_each(?)))"
     shared = bool(connection.execute(others, (listed,)).fetchone()[0])
     rankings = [
@@ -46,6 +51,8 @@ def _search(connection: Connection, query: Query, listed: str, depth: int) -> li
         (_TRIGRAMS, _ranked(connection, "trigrams", query.trigrams, listed, depth, shared=shared)),
         (_PIECES, _containing(connection, query.pieces, listed, depth)),
     ]
+    if nearest is not None:
+        rankings.append((_MEANING, nearest(connection, listed, depth)))
     scores: dict[int, float] = {}
     for weight, ids in rankings:
         for rank, passage in enumerate(ids, start=1):

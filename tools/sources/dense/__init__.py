@@ -1,0 +1,1 @@
+"""Dense retrieval of local documents: passages by the nearness of their meaning, as a small model sees it."""
