@@ -1,5 +1,6 @@
 """The commands that research: `run` and `resume`."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -60,6 +61,35 @@ TokensOption = Annotated[
         show_default=False,
     ),
 ]
+UsdOption = Annotated[
+    float | None,
+    typer.Option(
+        "--budget-usd",
+        min=0,
+        max=1_000_000,
+        metavar="USD",
+        help="US dollars in all, by the list of prices; a quarter is kept for the report; 0: no limit. "
+        "Refused where the model's price is not known. Default: 0; resume: as before",
+        show_default=False,
+    ),
+]
+PricesOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--prices",
+        metavar="FILE",
+        help="TOML file with prices of models that come before the built-in ones. "
+        "Default: $RESEARCHDESK_PRICES; resume: the price as before",
+        show_default=False,
+    ),
+]
+ConfirmOption = Annotated[
+    bool,
+    typer.Option(
+        "--confirm",
+        help="Before a model that costs money is asked, show the estimate and ask on the terminal.",
+    ),
+]
 WallOption = Annotated[
     int | None,
     typer.Option(
@@ -105,7 +135,10 @@ def run(
     origin_by: OriginOption = None,
     max_steps: StepsOption = None,
     budget_tokens: TokensOption = None,
+    budget_usd: UsdOption = None,
     wall_seconds: WallOption = None,
+    prices: PricesOption = None,
+    confirm: ConfirmOption = False,
     json: JsonOption = False,
 ) -> None:
     """Research a question in local documents and write a report with sources.
@@ -133,7 +166,8 @@ def run(
     if session:
         clean_id(session, "session id")
     with opened_desk(home) as desk:
-        from researchdesk.graph.driving import drive
+        from researchdesk.graph.costs import usd
+        from researchdesk.graph.driving import Terms, drive
         from researchdesk.graph.options import RunOptions
         from researchdesk.graph.runner import new_session_id
 
@@ -145,10 +179,12 @@ def run(
             template=template,
             max_steps=max_steps or 0,
             budget_tokens=budget_tokens or 0,
+            budget_usd=usd(budget_usd or 0),
             wall_seconds=wall_seconds or 0,
         )
         session_id = session or new_session_id(desk)
-        raise typer.Exit(drive(desk, session_id, options, objective=objective, json=json))
+        terms = Terms(prices=prices, confirm=confirm, json=json)
+        raise typer.Exit(drive(desk, session_id, options, objective=objective, terms=terms))
 
 
 def resume(
@@ -159,15 +195,19 @@ def resume(
     origin_by: OriginOption = None,
     max_steps: StepsOption = None,
     budget_tokens: TokensOption = None,
+    budget_usd: UsdOption = None,
     wall_seconds: WallOption = None,
+    prices: PricesOption = None,
+    confirm: ConfirmOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Take up a run where it stands; its corpus, model and budgets are remembered unless given anew.
+    """Take up a run where it stands; its corpus, model, price and budgets are remembered unless given anew.
 
     Output and exit codes are those of `run`. A run that is completed is shown again.
     """
     with existing_desk(home) as desk:
-        from researchdesk.graph.driving import drive
+        from researchdesk.graph.costs import usd
+        from researchdesk.graph.driving import Terms, drive
         from researchdesk.graph.options import remembered_options
 
         found = desk.existing(session)
@@ -178,8 +218,10 @@ def resume(
             origin_by=origin_by,
             max_steps=max_steps,
             budget_tokens=budget_tokens,
+            budget_usd=None if budget_usd is None else usd(budget_usd),
             wall_seconds=wall_seconds,
         )
         run = found.run
         assert run is not None
-        raise typer.Exit(drive(desk, found.id, options, objective=run.objective, json=json))
+        terms = Terms(prices=prices, confirm=confirm, json=json)
+        raise typer.Exit(drive(desk, found.id, options, objective=run.objective, terms=terms))

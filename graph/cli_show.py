@@ -3,6 +3,7 @@
 import contextlib
 import sys
 import time
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -138,19 +139,24 @@ def sessions(home: HomeOption = "", json: JsonOption = False) -> None:
     """List the sessions of the desk, newest first."""
     from dataclasses import asdict
 
+    from researchdesk.graph.costs import costs_by_session, dollars
+
     with existing_desk(home) as desk:
-        found = desk.sessions()
+        found, costs = desk.sessions(), costs_by_session(desk)
+    spent = {one.session_id: costs.get(one.session_id, Decimal(0)) for one in found}
     if json:
-        result_json([asdict(one) for one in found])
+        amounts = {key: None if cost is None else float(round(cost, 6)) for key, cost in spent.items()}
+        result_json([{**asdict(one), "cost_usd": amounts[one.session_id]} for one in found])
         return
     result_table(
-        ("session", "status", "stage", "sources", "updated", "objective"),
+        ("session", "status", "stage", "sources", "cost", "updated", "objective"),
         (
             (
                 one.session_id,
                 f"{one.status} ({one.stop_reason})" if one.stop_reason else one.status,
                 one.stage,
                 str(one.sources),
+                dollars(spent[one.session_id]),
                 one.updated_at[:19],
                 one.objective[:200],
             )

@@ -8,16 +8,17 @@ from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
-
-from langchain_core.language_models import BaseChatModel
 
 from researchdesk.graph.options import RunOptions
 from researchdesk.state.errors import UsageError
 from researchdesk.state.limits import Limits
 from researchdesk.state.prices import FREE_MODELS, Price, cost
 from researchdesk.tools.workspace import Desk
+
+if TYPE_CHECKING:  # looking at a run shall not load LangChain
+    from langchain_core.language_models import BaseChatModel
 
 PRICES_VARIABLE = "RESEARCHDESK_PRICES"
 BUILT_IN = Path(__file__).with_name("prices.toml")
@@ -39,7 +40,7 @@ Prices = str | Path | Price | None
 """A file with prices, or the price of the model itself; None for the user's usual file and the built-in list."""
 
 
-def priced(options: RunOptions, model: BaseChatModel, prices: Prices = None) -> RunOptions:
+def priced(options: RunOptions, model: "BaseChatModel", prices: Prices = None) -> RunOptions:
     """The options with the price of their model: the given one, else the remembered one, else from the lists.
 
     Raises:
@@ -59,7 +60,7 @@ def priced(options: RunOptions, model: BaseChatModel, prices: Prices = None) -> 
 
 
 def price_of(
-    name: str, model: BaseChatModel | None = None, *, prices: str | Path | None = None
+    name: str, model: "BaseChatModel | None" = None, *, prices: str | Path | None = None
 ) -> Price | None:
     """What a model costs, or None where that is not known.
 
@@ -102,7 +103,7 @@ def _ending(spelling: str, prices: Iterable[str]) -> Iterator[str]:
     return (key for key in prices if key.rpartition(":")[2] == spelling)
 
 
-def _is_elsewhere(model: BaseChatModel) -> bool:
+def _is_elsewhere(model: "BaseChatModel") -> bool:
     """Whether a model's requests go to another server than its provider's."""
     client = getattr(model, "root_client", None)
     addresses = [getattr(model, name, None) for name in _ADDRESSES] + [getattr(client, "base_url", None)]
@@ -181,6 +182,13 @@ def dollars(amount: Decimal | None) -> str:
     if amount < Decimal("0.0001"):
         return "under $0.0001"
     return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}".rstrip("0").rstrip(".")
+
+
+def money_text(amount: float | Decimal | None) -> str:
+    """What a run cost, for a reader: also where it cost nothing, or nobody knows."""
+    if amount is None:
+        return "not known (a model without a price)"
+    return dollars(Decimal(str(amount))) if amount else "nothing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

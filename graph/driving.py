@@ -2,16 +2,19 @@
 
 import shlex
 import sys
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import typer
 from langgraph.runtime import RunControl
 
 from researchdesk.graph.console import note, result, result_json
+from researchdesk.graph.costs import dollars, estimate, priced
 from researchdesk.graph.driver import StreamEvent
 from researchdesk.graph.exits import Exit, error_text, tell_error
-from researchdesk.graph.models import OFFLINE, resolve_model
+from researchdesk.graph.models import resolve_model
 from researchdesk.graph.options import RunOptions
 from researchdesk.graph.plain import one_line
 from researchdesk.graph.progress import IndexProgress, RunProgress, StoppedEarly
@@ -24,13 +27,32 @@ from researchdesk.graph.words import model_text, outcome, outcome_text
 from researchdesk.state.errors import NotFound, Unavailable, UsageError
 from researchdesk.state.limits import LIMITS
 from researchdesk.state.names import clean_id, safe_file_name
+from researchdesk.state.prices import FREE_MODELS
 from researchdesk.tools.sources.corpus import Corpus, CorpusReport
 from researchdesk.tools.sources.gathering import Sources
 from researchdesk.tools.sources.leaveout import REASONS
 from researchdesk.tools.workspace import Desk
 from researchdesk.tools.writing import whole_file
 
-BUDGETS = {"step_cap": "--max-steps", "budget_tokens": "--budget-tokens", "wall_time": "--wall-seconds"}
+BUDGETS = {
+    "step_cap": "--max-steps",
+    "budget_tokens": "--budget-tokens",
+    "budget_usd": "--budget-usd",
+    "wall_time": "--wall-seconds",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """How a command drives a run: its list of prices, whether it asks before it spends, and how it writes."""
+
+    prices: Path | None = None
+    confirm: bool = False
+    json: bool = False
+
+
+class Declined(Exception):
+    """Somebody was asked whether to spend, and did not say yes."""
 
 
 @dataclass(slots=True)
@@ -64,17 +86,23 @@ class _Output:
             note(f"researchdesk: {problem}")
 
 
-def drive(desk: Desk, session_id: str, options: RunOptions, *, objective: str, json: bool) -> Exit:
+def drive(desk: Desk, session_id: str, options: RunOptions, *, objective: str, terms: Terms) -> Exit:
     """Begin or take up a run, show it, and print its report; an error is told and becomes the exit code."""
     with stoppable() as control:
-        out = _Output(control=control, json=json)
-        code = _driven(desk, session_id, options, objective, out)
+        out = _Output(control=control, json=terms.json)
+        code = _driven(desk, session_id, options, objective, terms, out)
         return Exit.FAILED if out.failed else code
 
 
-def _driven(desk: Desk, session_id: str, options: RunOptions, objective: str, out: _Output) -> Exit:
+def _driven(
+    desk: Desk, session_id: str, options: RunOptions, objective: str, terms: Terms, out: _Output
+) -> Exit:
     try:
-        ended = _research(desk, session_id, options, objective, out)
+        ended = _research(desk, session_id, options, objective, terms, out)
+    except Declined:
+        note("nothing was asked and nothing is spent")
+        out.line({"type": "result", "session_id": session_id, "status": "declined", "exit_code": 3})
+        return Exit.UNFINISHED
     except StoppedEarly:
         note("stopped while the documents were read")
         note(f"resume  {_resume_command(desk, session_id)}")
@@ -85,13 +113,17 @@ def _driven(desk: Desk, session_id: str, options: RunOptions, objective: str, ou
     return _finish(desk, ended, out)
 
 
-def _research(desk: Desk, session_id: str, options: RunOptions, objective: str, out: _Output) -> RunResult:
+def _research(
+    desk: Desk, session_id: str, options: RunOptions, objective: str, terms: Terms, out: _Output
+) -> RunResult:
     clean_id(session_id, "session id")
     model = resolve_model(options.model)
-    options = replace(options, corpus=whole_paths(options.corpus))
+    options = priced(replace(options, corpus=whole_paths(options.corpus)), model, terms.prices)
     index = IndexProgress(stop=lambda: out.control.drain_requested)
     sources = Sources()
     if not _is_completed(desk, session_id):
+        if terms.confirm and options.model not in FREE_MODELS:
+            _confirm(options)
         sources = desk.corpus_sources(options.corpus, origin_by=options.origin_by, progress=index.update)
         # What a person can get wrong is told by now; from here on there is a run that can be resumed.
         begin_research(desk, session_id, options, objective=objective, model=model)
@@ -106,11 +138,18 @@ def _research(desk: Desk, session_id: str, options: RunOptions, objective: str, 
             "session_id": session_id,
             "home": str(desk.home.absolute()),
             "objective": objective,
-            "options": asdict(options),
+            "options": {**asdict(options), "budget_usd": float(options.budget_usd)},
+            "estimate": _estimated(options),
             "index": asdict(report) if report else None,
         }
     )
-    progress = RunProgress(desk, session_id, max_steps=options.max_steps, budget_tokens=options.budget_tokens)
+    progress = RunProgress(
+        desk,
+        session_id,
+        max_steps=options.max_steps,
+        budget_tokens=options.budget_tokens,
+        budget_usd=options.budget_usd,
+    )
 
     def on_event(event: StreamEvent) -> None:
         out.line(event)
@@ -128,7 +167,9 @@ def _research(desk: Desk, session_id: str, options: RunOptions, objective: str, 
             origin_by=options.origin_by,
             max_steps=options.max_steps,
             budget_tokens=options.budget_tokens,
+            budget_usd=options.budget_usd,
             wall_seconds=options.wall_seconds,
+            prices=options.price,
             sources=sources,
             on_event=on_event,
             control=out.control,
@@ -169,11 +210,54 @@ def _announce(desk: Desk, session_id: str, options: RunOptions, report: CorpusRe
     limits = LIMITS[options.scope]
     steps = options.max_steps or limits.step_cap
     note(f"scope   {options.scope}, template {options.template}: at most {steps} model requests")
-    if options.model != OFFLINE:
-        tokens = options.budget_tokens or steps * (limits.prompt_cap + 4_000)
-        note(
-            f"        at most about {tokens:,} tokens will be sent and answered; --budget-tokens lowers that"
+    if options.model not in FREE_MODELS:
+        for line in _estimate_lines(options):
+            note(line)
+
+
+def _estimate_lines(options: RunOptions) -> Iterator[str]:
+    """What a run may cost, and what the estimate assumes."""
+    found = estimate(options, LIMITS[options.scope])
+    money = "price not known (--prices FILE)"
+    if found.low_usd is not None and found.high_usd is not None:
+        money = f"{dollars(found.low_usd)} to {dollars(found.high_usd)}"
+    yield f"cost    {money}, {found.low_tokens:,} to {found.high_tokens:,} tokens"
+    yield f"        {found.assumes}"
+    if price := options.price:
+        named = " ".join(part for part in (price.source, price.date) if part) or "as given"
+        yield f"        ${price.input} in and ${price.output} out for a million tokens ({one_line(named)})"
+    if not (options.budget_usd or options.budget_tokens):
+        yield f"        {'--budget-usd' if options.price else '--budget-tokens'} sets a limit"
+
+
+def _estimated(options: RunOptions) -> dict[str, Any] | None:
+    """The estimate for programs; None for a model that costs nothing."""
+    if options.model in FREE_MODELS:
+        return None
+    found = estimate(options, LIMITS[options.scope])
+    money = {"low_usd": found.low_usd, "high_usd": found.high_usd}
+    return {
+        **asdict(found),
+        **{name: None if amount is None else float(round(amount, 6)) for name, amount in money.items()},
+    }
+
+
+def _confirm(options: RunOptions) -> None:
+    """Ask whether to spend.
+
+    Raises:
+        UsageError: there is no terminal to ask on.
+        Declined: the answer was not yes.
+    """
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError(
+            "--confirm asks on a terminal, and there is none; leave it out, and limit the run with --budget-usd or "
+            "--budget-tokens"
         )
+    for line in _estimate_lines(options):
+        note(line)
+    if not typer.confirm("Go on?", err=True):
+        raise Declined
 
 
 def _finish(desk: Desk, ended: RunResult, out: _Output) -> Exit:

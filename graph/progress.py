@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from types import TracebackType
 from typing import IO, Self, cast
 
@@ -12,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.text import Text
 
 from researchdesk.graph.console import note
+from researchdesk.graph.costs import dollars
 from researchdesk.graph.driver import StreamEvent
 from researchdesk.graph.plain import one_line
 from researchdesk.graph.streams import Unbreakable
@@ -78,14 +80,24 @@ class RunProgress:
         session_id: the session that is followed.
         max_steps: requests that the options allow; 0 leaves the scope's cap.
         budget_tokens: tokens that the options allow; 0 for no limit.
+        budget_usd: US dollars that the options allow; 0 for no limit.
     """
 
-    def __init__(self, desk: Desk, session_id: str, *, max_steps: int = 0, budget_tokens: int = 0) -> None:
+    def __init__(
+        self,
+        desk: Desk,
+        session_id: str,
+        *,
+        max_steps: int = 0,
+        budget_tokens: int = 0,
+        budget_usd: Decimal = Decimal(0),
+    ) -> None:
         self._desk = desk
         self._session_id = session_id
         self._session: Session | None = None
         self._max_steps = max_steps
         self._budget_tokens = budget_tokens
+        self._budget_usd = budget_usd
         self._seen = 0
         self._started = time.monotonic()
         self._facts = "opening"
@@ -126,7 +138,10 @@ class RunProgress:
         self._facts = facts_text(workspace)
         self._question = question_text(workspace)
         self._spending = spending_text(
-            workspace, max_steps=self._max_steps, budget_tokens=self._budget_tokens
+            workspace,
+            max_steps=self._max_steps,
+            budget_tokens=self._budget_tokens,
+            budget_usd=self._budget_usd,
         )
 
     def _view(self) -> Group:
@@ -172,11 +187,16 @@ def question_text(workspace: Workspace) -> str:
     return f"{current.id} {current.text}" if current and current.status == "in_progress" else ""
 
 
-def spending_text(workspace: Workspace, *, max_steps: int = 0, budget_tokens: int = 0) -> str:
-    """Requests and tokens spent, against what may be spent."""
+def spending_text(
+    workspace: Workspace, *, max_steps: int = 0, budget_tokens: int = 0, budget_usd: Decimal = Decimal(0)
+) -> str:
+    """Requests, tokens and money spent, against what may be spent; no money where nobody is paid."""
     cap = workspace.run.limits.step_cap if workspace.run else max_steps
     tokens = f"{workspace.tokens:,} of {budget_tokens:,}" if budget_tokens else f"{workspace.tokens:,}"
-    return f"requests {workspace.called} of {min(max_steps or cap, cap)} · tokens {tokens}"
+    cost = workspace.cost
+    money = f" · cost {dollars(cost)}" if cost is None or cost else ""
+    limit = f" of {dollars(budget_usd)}" if budget_usd and money else ""
+    return f"requests {workspace.called} of {min(max_steps or cap, cap)} · tokens {tokens}{money}{limit}"
 
 
 def milestone_text(event: ev.Event, workspace: Workspace) -> str:

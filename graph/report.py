@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from researchdesk.graph.report_findings import NO_FINDINGS, Findings, findings
 from researchdesk.graph.words import file_name, outcome, outcome_text
@@ -11,6 +12,7 @@ from researchdesk.state.citing import cited_sources
 from researchdesk.state.errors import NotFound
 from researchdesk.state.gaps import gaps as found_gaps
 from researchdesk.state.run import ResearchRun, Section
+from researchdesk.state.usage import usage_view
 from researchdesk.state.workspace import Workspace
 from researchdesk.tools.door import Session
 from researchdesk.tools.workspace import Desk
@@ -110,6 +112,8 @@ class Report:
     gaps: tuple[str, ...]
     handoff: tuple[HandoffList, ...]
     findings: Findings
+    usage: Mapping[str, Any]
+    """What the run used, in the form of `state.usage.usage_view`."""
 
     @property
     def sources(self) -> tuple[Reference, ...]:
@@ -198,6 +202,7 @@ def read_report(desk: Desk, session_id: str = "") -> Report:
         gaps=_gaps(run, workspace, body),
         handoff=handoff,
         findings=found,
+        usage=usage_view(workspace.spending_so_far),
     )
 
 

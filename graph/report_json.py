@@ -16,8 +16,8 @@ def json_document(report: Report) -> str:
 
     Keys: ``format, session_id, objective, status, outcome_text, stop_reason, scope_level, template, model,
     started_at, ended_at, report_artifact_id, text, sections[], references[], uncited[], quotes[], gaps[], handoff[],
-    counts{}, claims[], questions[], contradictions[], assumptions[], recorded_gaps[], coverage{}``; the last six are
-    empty for a run without questions and claims.
+    counts{}, claims[], questions[], contradictions[], assumptions[], recorded_gaps[], coverage{}, usage{}``; the six
+    before the last are empty for a run without questions and claims.
 
     * ``claims[]``: every claim, cited or not: ``id, text, kind, value, unit, status, question_id, scope, check, note,
       links[], cited, verified, source_ids[], numbers[], independent[] (source_ids, reasons), lacks[], challenges[]``.
@@ -26,6 +26,8 @@ def json_document(report: Report) -> str:
       status_reason, waits_for[], challenged, total, verified``; ``reason`` says why its answer was not searched or
       challenged, ``status_reason`` why its status changed last.
     * ``contradictions[]``: ``id, claim_id, other_id, differs, status, note``; ``other_id`` is a claim or a source.
+    * ``usage{}``: ``calls, input, output, cached, reasoning, cost_usd`` in all, and the same ``by_stage``, ``by_model``
+      and ``by_tool`` (see `state.usage`); a cost that is not known is null.
     * ``assumptions[]`` and ``recorded_gaps[]``: ``id, text, question_id``.
     * ``coverage{}``: ``challenged, total, verified`` claims (retracted ones aside), ``challenges`` by outcome;
       ``infrastructure`` are those whose search failed.
@@ -74,6 +76,7 @@ def _fields(report: Report) -> dict[str, Any]:
             "quotes_verified": len(report.quotes),
         },
         **_findings(report.findings, numbers),
+        "usage": report.usage,
     }
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 
+from researchdesk.graph.costs import money_text
 from researchdesk.graph.plain import inert, markdown_code, markdown_locator, markdown_text, one_line
 from researchdesk.graph.report import DAGGER, HandoffList, Reference, Report
 from researchdesk.graph.report_findings_markdown import (
@@ -46,6 +47,7 @@ def _head(report: Report) -> Iterator[str]:
         "Quotes verified": str(len(report.quotes)),
         **({"Claims": checked_text(asdict(report.findings.checked))} if report.findings.claims else {}),
         "Written by": markdown_text(model_text(report.model)),
+        "Cost": _cost(report),
         "Session": markdown_text(report.session_id),
     }
     if report.marks:
@@ -53,6 +55,12 @@ def _head(report: Report) -> Iterator[str]:
     if len(one_line(report.objective)) > TITLE_CHARS:
         facts = {"Objective": markdown_text(report.objective), **facts}
     yield _bullets(f"**{name}:** {fact}" for name, fact in facts.items())
+
+
+def _cost(report: Report) -> str:
+    used = report.usage
+    tokens = used["input"] + used["output"]
+    return f"{money_text(used['cost_usd'])}; {used['calls']} requests, {tokens:,} tokens"
 
 
 def _parts(report: Report) -> list[str]:

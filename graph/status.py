@@ -6,6 +6,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from researchdesk.graph.costs import money_text
 from researchdesk.graph.plain import one_line
 from researchdesk.graph.words import OUTCOME_WORDS, QUESTION_WORDS, STAGE_WORDS, STOP_WORDS, checked_text
 
@@ -42,8 +43,7 @@ def _lines(view: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "artifacts", _counts(view["artifacts"])
     yield from _marked("checklist", view["checklist"])
     yield from _marked("sections", view["report_sections"])
-    tokens = view["tokens"]
-    yield "requests", f"{view['model_calls']}, tokens {tokens['input']:,} in, {tokens['output']:,} out"
+    yield from _spent(view)
     if view["refused"]:
         yield "refused", _counts(view["refused"])
     yield from _listed("blocked by", view["blockers"])
@@ -53,6 +53,23 @@ def _lines(view: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if view["report_artifact_id"]:
         yield "report", view["report_artifact_id"]
     yield "updated", view["updated_at"][:19]
+
+
+def _spent(view: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Requests, tokens and money, and where more than one stage or model has a part in them, the parts."""
+    tokens = view["tokens"]
+    yield (
+        "requests",
+        f"{view['model_calls']}, tokens {tokens['input']:,} in, {tokens['output']:,} out"
+        + (f", {tokens['cached']:,} cached" if tokens["cached"] else ""),
+    )
+    yield "cost", money_text(view["cost_usd"])
+    for parts in (tokens["by_stage"], tokens["by_model"]):
+        for name, part in parts.items() if len(parts) > 1 and view["cost_usd"] != 0 else ():
+            yield (
+                "",
+                f"{STAGE_WORDS.get(name, name)}: {money_text(part['cost_usd'])}, {part['calls']} requests",
+            )
 
 
 def _investigated(view: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -56,6 +56,7 @@ def decide_status(workspace: Workspace, arguments: Status, gathered: Gathered, c
     """Show the run as it stands; nothing is recorded but the call."""
     started_run(workspace)
     view = status_view(workspace)
+    del view["tokens"]["by_tool"]  # the longest part, and nothing that a model decides by
     body = orjson.dumps(view, option=orjson.OPT_INDENT_2).decode()
     sealed = seal(body, tag="research_workspace", boundary=gathered.boundary)
     return Decision(text=sealed, data={"stage": view["stage"], "status": view["status"]})

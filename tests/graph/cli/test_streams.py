@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.graph.cli.test_cli import COMMAND, QUESTION, call, started
 
-from researchdesk.graph.driving import drive
+from researchdesk.graph.driving import Terms, drive
 from researchdesk.graph.exits import Exit
 from researchdesk.graph.options import RunOptions
 from researchdesk.tools.workspace import Desk, open_desk
@@ -72,7 +72,7 @@ def test_a_run_whose_stdout_takes_no_more_stops_and_can_be_resumed(
     options = RunOptions(corpus=(str(corpus),), scope="quick")
     with open_desk(tmp_path) as desk:
         monkeypatch.setattr(sys, "stdout", Full())
-        assert drive(desk, "r1", options, objective=QUESTION, json=True) is Exit.FAILED
+        assert drive(desk, "r1", options, objective=QUESTION, terms=Terms(json=True)) is Exit.FAILED
         monkeypatch.undo()
         said = capsys.readouterr().err
         assert "cannot write to stdout: No space left on device\n" in said and "unexpected" not in said
