@@ -80,7 +80,7 @@ def test_a_run_whose_stdout_takes_no_more_stops_and_can_be_resumed(
     assert call("resume", "--home", tmp_path).exit_code == 0
     with open_desk(tmp_path) as desk:
         monkeypatch.setattr(sys, "stdout", Full())
-        assert drive(desk, "r1", options, objective=QUESTION, json=False) is Exit.FAILED
+        assert drive(desk, "r1", options, objective=QUESTION, terms=Terms()) is Exit.FAILED
 
 
 def test_a_run_goes_on_when_nobody_reads_its_progress(corpus: Path, tmp_path: Path) -> None:
