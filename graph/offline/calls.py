@@ -4,6 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from researchdesk.state.limits import LIST_ITEMS, NOTE_CHARS, STEP_CHARS
+
+ENTRIES = 20
+"""Entries of the notes that one call takes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -60,34 +65,101 @@ def checklist(item_id: str, status: str, *, evidence: list[str], reason: str = "
     )
 
 
-def step(
-    status: str,
-    *,
-    objective: str,
-    summary: str,
-    roots: list[str],
-    keywords: list[str],
-    evidence: list[str],
-    refs: list[dict[str, str]],
-    web: bool = False,
-    reason: str = "",
+def add_question(parent_id: str, text: str, *, why: str, depends_on: Sequence[str] = ()) -> Call:
+    return Call(
+        "add_question",
+        {
+            "parent_id": parent_id,
+            "text": text,
+            "kind": "question",
+            "why": why,
+            "priority": 0,
+            "depends_on": list(depends_on),
+            "blocks_parent": False,
+        },
+    )
+
+
+def take_up(atomic_reason: str = "") -> Call:
+    return Call("frontier_next", {"atomic_reason": atomic_reason})
+
+
+def retry(question_id: str, query: str, *, why: str, assumption: str = "") -> Call:
+    return Call(
+        "retry_question",
+        {"question_id": question_id, "new_query": query, "why": why, "assumption": assumption},
+    )
+
+
+def resolve(question_id: str, answer: str, *, claims: Sequence[str], reason: str = "") -> Call:
+    return Call(
+        "resolve_question",
+        {
+            "question_id": question_id,
+            "answer": answer[:NOTE_CHARS],
+            "claim_ids": list(claims[:LIST_ITEMS]),
+            "reason": reason[:STEP_CHARS],
+        },
+    )
+
+
+def prune(question_id: str, reason: str) -> Call:
+    return Call("prune_branch", {"question_id": question_id, "reason": reason[:STEP_CHARS]})
+
+
+def notes(section: str, entries: Sequence[dict[str, Any]]) -> Call:
+    return Call("notes_append", {"section": section, "entries": list(entries[:ENTRIES])})
+
+
+def entry(kind: str, text: str, **given: Any) -> dict[str, Any]:
+    """An entry of the notes with all its properties."""
+    unused = {
+        "claim_kind": "",
+        "value": "",
+        "unit": "",
+        "as_of": "",
+        "question_id": "",
+        "about": [],
+        "links": [],
+    }
+    return {"kind": kind, "text": text[:NOTE_CHARS], **unused, **given}
+
+
+def link(source_id: str, quote: str, *, repeats: str = "") -> dict[str, str]:
+    """A source's words for a claim; ``repeats`` names what it only repeats."""
+    return {"source_id": source_id, "stance": "supports", "quote": quote, "quotes_other_source": repeats}
+
+
+def change(record_id: str, **given: Any) -> Call:
+    unused = {"status": "", "text": "", "scope": "", "add_links": [], "reason": ""}
+    return Call("notes_update", {"id": record_id, "change": {**unused, **given}})
+
+
+def challenge(
+    target_kind: str, target_id: str, strategy: str, *, negation: str, expected: str, query: str
 ) -> Call:
     return Call(
-        "deep_research_record_step",
+        "challenge",
         {
-            "kind": "web_research" if web else "local_exploration",
-            "status": status,
-            "objective": objective[:2000],
-            "summary": summary[:2000],
-            "roots": roots[:50],
-            "keywords": keywords[:50],
-            "ignored_paths": [],
-            "stopping_condition": "The wanted number of sources is archived and read, or searches find no more.",
-            "expected_evidence": "Sentences of archived sources that hold the words of the question.",
-            "evidence_artifact_ids": evidence[:100],
-            "inspected_refs": refs[:100],
-            "worker_run_ids": [],
-            "blocked_reason": reason,
+            "target_kind": target_kind,
+            "target_id": target_id,
+            "strategy": strategy,
+            "negation": negation[:NOTE_CHARS],
+            "expected_if_false": expected[:NOTE_CHARS],
+            "query": query,
+        },
+    )
+
+
+def outcome(challenge_id: str, result: str, evidence: str, *, sources: Sequence[str] = ()) -> Call:
+    return Call(
+        "record_challenge_result",
+        {
+            "challenge_id": challenge_id,
+            "outcome": result,
+            "evidence": evidence[:NOTE_CHARS],
+            "source_ids": list(sources),
+            "result_claim_id": "",
         },
     )
 
@@ -101,7 +173,7 @@ def checkpoint(
     open_questions: Sequence[str] = (),
     evidence: Sequence[str] = (),
 ) -> Call:
-    following = "Write the report from the quotes that were noted."
+    following = "Write the report from the claims that were noted."
     if status == "blocked":
         following = "Add documents that may hold an answer, or ask in other words, and take the run up again."
     return Call(

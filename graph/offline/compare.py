@@ -24,11 +24,15 @@ class Evidence:
     """A quote with what is known of the document it stands in.
 
     Args:
+        text: the quote.
+        said: what it says to a reader, or the clause of it that is meant; "" for the whole.
         document: names the document within its publisher, e.g. an edition.
         score: how well the quote answers, as the scorer said.
         focus: the share of what the question is about that the quote and its heading hold.
         about: 1 where the quote itself names the question's subject, 0.5 where only its heading does, else 0.
         work: what the editions of one work have in common, "" where nothing tells.
+        claim_id: the claim that it is noted as, "" for none.
+        others: further sources that say the same.
     """
 
     text: str
@@ -40,6 +44,14 @@ class Evidence:
     focus: float
     about: float = 1.0
     work: str = ""
+    said: str = ""
+    claim_id: str = ""
+    others: tuple[str, ...] = ()
+
+    @property
+    def statement(self) -> str:
+        """What is compared of it."""
+        return self.said or clean(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +83,7 @@ def compare(evidence: Sequence[Evidence], question: Question) -> list[Comparison
     """Comparisons of the values that answer the question, by bound; none where no quantity is asked for."""
     if not question.wants_number:
         return []
-    focused = [
-        one for one in evidence if one.focus >= FOCUSED and one.about and is_statement(clean(one.text))
-    ]
+    focused = [one for one in evidence if one.focus >= FOCUSED and one.about and is_statement(one.statement)]
     unit = leading_unit(focused, question)
     told = [one for document in by_document(focused) for one in best_told(document, unit, question)]
     compared = [
@@ -88,7 +98,7 @@ def leading_unit(evidence: Sequence[Evidence], question: Question) -> str:
     """The unit in which most documents answer, the better answers counting more."""
     weights: dict[str, dict[str, float]] = defaultdict(dict)
     for one in evidence:
-        for value in values(clean(one.text), vocabulary=question.vocabulary):
+        for value in values(one.statement, vocabulary=question.vocabulary):
             if question.answers_in(value.unit):
                 weights[value.unit].setdefault(one.source_id, 0.0)
                 weights[value.unit][one.source_id] = max(weights[value.unit][one.source_id], one.score)
@@ -106,12 +116,11 @@ def best_told(document: Sequence[Evidence], unit: str, question: Question) -> li
     """For each bound the values in the document's best sentence that tells one; a sentence may tell several."""
     best: dict[str, list[Told]] = {}
     for one in sorted(document, key=lambda item: -item.score):
-        found: dict[str, list[Told]] = defaultdict(list)
-        for value in values(clean(one.text), vocabulary=question.vocabulary):
-            if value.unit == unit:
-                found[value.bound].append(Told(value, one))
-        for bound, told in found.items():
-            best.setdefault(bound, told)
+        for value in values(one.statement, vocabulary=question.vocabulary):
+            told = best.setdefault(value.bound, []) if value.unit == unit else None
+            # What is claimed of one sentence clause by clause goes together.
+            if told is not None and (not told or told[0].evidence.text == one.text):
+                told.append(Told(value, one))
     return [one for told in best.values() for one in told]
 
 

@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from researchdesk.graph.offline.aliases import aliases, defining_query
-from researchdesk.graph.offline.calls import Call, archive, search
+from researchdesk.graph.offline.asking import (
+    asks_for_agreement,
+    content_of,
+    left_to_answer,
+    questions_to_answer,
+)
+from researchdesk.graph.offline.calls import Call, archive, entry, notes, search
 from researchdesk.graph.offline.feedback import PASSAGES, deal, expansion
 from researchdesk.graph.offline.programs import code_sentences, is_program
 from researchdesk.graph.offline.question import Question, read_question
@@ -26,7 +32,12 @@ ASIDES = re.compile(
     r"(?:tests?|specs?|examples?|benchmarks?|fixtures?|samples?|conftest|vendor)(?:[_.-].*)?|.*[_.-]tests?\.\w+"
 )
 ASIDE = 0.6
-QUESTION_END = re.compile(r"(?<=[?？])\s*|(?<=[.。;；])\s+")
+OBJECTIVE = "q_001"
+TAKEN, CALLED = "Words taken to belong to the matter: ", "Names taken for the same thing: "
+"""How assumptions begin that searches with learned words rest on."""
+OWN_SOURCES = 4
+"""Documents that a question may archive though earlier ones had the wanted number."""
+SOURCES_LACK = re.compile(r"fetched sources are")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,26 +74,56 @@ def folder_parts(locator: str) -> list[str]:
     return [part for part in locator.replace("\\", "/").split("/")[:-1] if part]
 
 
-def next_searches(view: View, question: Question) -> list[Call]:
-    """Searches that are still worth a call: the plain question first, then with words that it led to."""
-    plain = plain_queries(view.objective, question)
+def opening_searches(view: View) -> list[Call]:
+    """The first searches, made for the objective itself: its words, and how documents call its subject."""
+    question = read_for(view, OBJECTIVE, view.objective)
     if was_blocked(view):
         return [search(turned(question, len(view.searches)), limit=HITS)]
-    failed = {folded(str(result.arguments.get("query", ""))) for result in view.failed("search_sources")}
-    asked = {folded(one.query) for one in view.searches} | failed
-    if failed and not view.searches:
-        return []  # no search works here
     defining = defining_query(subject_words(question))
-    limits = {**({defining: NAMING_HITS} if defining else {}), **dict.fromkeys(plain, HITS)}
-    opening = list(limits)
-    if missing := [query for query in opening if folded(query) not in asked]:
-        return [search(query, limit=limits[query]) for query in missing]
-    if failed - {folded(query) for query in opening} or any(
-        is_widened(one.query, view) for one in view.searches
-    ):
+    wanted = [(defining, NAMING_HITS), (shorten(" ".join(view.objective.split()), question), HITS)]
+    asked = tried(view)
+    return [search(query, limit=most) for query, most in wanted if query and folded(query) not in asked]
+
+
+def next_searches(view: View, question: Question) -> list[Call]:
+    """Searches that are still worth a call for the question in progress: its words, then words that they led to."""
+    if was_blocked(view):
+        return [search(turned(question, len(view.searches)), limit=HITS)]
+    asked = tried(view)
+    plain = shorten(" ".join(question.text.split()), question)
+    failed = {folded(str(result.arguments.get("query", ""))) for result in view.failed("search_sources")}
+    if is_searched(view) or (failed and not view.searches):
+        return []  # enough, or no search works here
+    if folded(plain) not in asked:
+        return [search(plain, limit=HITS)]
+    if failed - {folded(plain)}:
         return []
     wanted = second_queries(view, question) if view.found else [" ".join(focus_words(question))]
-    return [search(query, limit=HITS) for query in wanted if query and folded(query) not in asked]
+    fresh = [query for query in dict.fromkeys(wanted) if query and folded(query) not in asked]
+    return [search(query, limit=HITS) for query in fresh[: view.working.searches_left]]
+
+
+def tried(view: View) -> set[str]:
+    """The queries that were made or failed, as far as they are shown."""
+    made = [one.query for one in view.searches] + [one.query for one in view.working.attempts]
+    made += [str(one.arguments.get("query", "")) for one in view.failed("search_sources")]
+    return {folded(query) for query in made}
+
+
+def is_searched(view: View) -> bool:
+    """True once the question in progress was searched with words that were learned for it, or is being challenged."""
+    own = view.working.id
+    learned = any(one.question_id == own and one.text.startswith(TAKEN) for one in view.assumptions)
+    return learned or is_challenged(view, own) or not view.working.searches_left
+
+
+def is_challenged(view: View, question_id: str) -> bool:
+    """True from the first challenge of a claim that a question has, or of its answer."""
+    claims = {claim.id for claim in view.claims if claim.question_id == question_id}
+    targets = {one.target_id for one in view.challenges}
+    return bool(targets & {*claims, question_id}) or any(
+        claim.challenged for claim in view.claims if claim.id in claims
+    )
 
 
 def was_blocked(view: View) -> bool:
@@ -101,22 +142,47 @@ def turned(question: Question, times: int) -> str:
 
 
 def second_queries(view: View, question: Question) -> list[str]:
-    """The question with learned words, and with the other names of its subject in quotation marks."""
+    """The question with learned words, with the other names of its subject in quotation marks, and by its focus."""
+    focus, learned = focus_words(question), learned_words(view, question)
+    rest = [word for word in focus if question.vocabulary.term(word) not in question.subject]
+    plain = shorten(" ".join(question.text.split()), question)
+    return [
+        " ".join([plain, *learned]) if learned else "",
+        *(" ".join([f'"{name}"', *rest]) for name in other_names(view, question)),
+        " ".join([*focus, *question.asked_units]),
+        " ".join([*learned, *focus]),
+    ]
+
+
+def other_names(view: View, question: Question) -> list[str]:
     seen = [result.text for result in view.last if result.tool == "search_sources"]
-    names = aliases(question.subject, seen, question.vocabulary)
-    rest = [word for word in focus_words(question) if question.vocabulary.term(word) not in question.subject]
-    return [widened_query(view, question), *(" ".join([f'"{name}"', *rest]) for name in names)]
+    return aliases(question.subject, seen, question.vocabulary)
 
 
-def is_widened(query: str, view: View) -> bool:
-    """True for a query that holds the whole objective and more."""
-    plain = plain_queries(view.objective, read_question(view.objective))[0]
-    return folded(query).startswith(f"{folded(plain)} ")
+def memory(view: View, question: Question) -> list[Call]:
+    """What the searches with other words rest on, as assumptions: it is shown, and known in later turns."""
+    taken = [
+        (TAKEN, ", ".join(learned_words(view, question))),
+        (CALLED, ", ".join(other_names(view, question))),
+    ]
+    entries = [
+        entry("assumption", f"{lead}{told}", question_id=view.working.id) for lead, told in taken if told
+    ]
+    return [notes("Assumptions & gaps", entries)] if entries else []
 
 
-def alias_of(query: str) -> str:
-    """The other name of the subject that a search asked for, "" where it asked for none."""
-    return query[1 : query.index('"', 1)] if query.startswith('"') and query.count('"') == 2 else ""
+def read_for(view: View, question_id: str, text: str) -> Question:
+    """A question with the words and names that were learned for it; the objective has those of all questions."""
+    content = content_of(text)
+    whole = question_id == OBJECTIVE or asks_for_agreement(text)
+    own = [one.text for one in view.assumptions if whole or one.question_id == question_id]
+    learned = [word for told in own if told.startswith(TAKEN) for word in listed(told, TAKEN)]
+    names = [name for told in own if told.startswith(CALLED) for name in listed(told, CALLED)]
+    return read_question(content, queries=[" ".join([content, *learned])], aliases=names)
+
+
+def listed(text: str, lead: str) -> list[str]:
+    return [part.strip() for part in text.removeprefix(lead).rstrip("…").split(",") if part.strip()]
 
 
 def subject_words(question: Question) -> list[str]:
@@ -129,24 +195,6 @@ def folded(query: str) -> str:
     return " ".join(query.casefold().split())[:SHOWN_QUERY]
 
 
-def locating_searches(view: View, question: Question) -> list[Call]:
-    """Searches made when archiving: they show further places in the sources that are worth reading."""
-    if view.notes or view.failed("search_sources"):
-        return []
-    asked = {folded(search.query) for search in view.searches}
-    focus = focus_words(question)
-    queries = [" ".join([*focus, *question.asked_units]), " ".join([*question.learned_words, *focus])]
-    wanted = [query for query in dict.fromkeys(queries) if query and folded(query) not in asked]
-    return [search(query, limit=HITS) for query in wanted]
-
-
-def plain_queries(objective: str, question: Question) -> list[str]:
-    """The objective, and each of its questions where it holds several; long ones by their words alone."""
-    parts = [part.strip() for part in QUESTION_END.split(objective) if len(part.split()) >= 3]
-    queries = [" ".join(objective.split()), *(parts[:4] if len(parts) > 1 else [])]
-    return list(dict.fromkeys(filter(None, (shorten(query, question) for query in queries))))
-
-
 def shorten(query: str, question: Question) -> str:
     if len(query) <= LONGEST_QUERY:
         return query
@@ -154,12 +202,11 @@ def shorten(query: str, question: Question) -> str:
     return (" ".join(dict.fromkeys(kept)) or query)[:LONGEST_QUERY].rsplit(" ", 1)[0]
 
 
-def widened_query(view: View, question: Question) -> str:
+def learned_words(view: View, question: Question) -> list[str]:
     hits = ranked(view, question)
     folders = Folders.of(hit.locator for hit in hits)
     passages = [(folders(hit), spoken(hit)) for hit in deal(hits, folders, PASSAGES)]
-    learned = expansion(question.text, passages, vocabulary=question.vocabulary)
-    return " ".join([shorten(view.objective, question), *learned]) if learned else ""
+    return expansion(question.text, passages, vocabulary=question.vocabulary)
 
 
 def ranked(view: View, question: Question) -> list[Found]:
@@ -202,11 +249,22 @@ def target(view: View) -> int:
     return max(wanted, LEAST_SOURCES)
 
 
+def room_for_sources(view: View) -> int:
+    """How many documents the question in progress may archive: its share of what is left, and some in any case."""
+    archived = len(view.sources) + view.sources_not_shown
+    left = max(0, target(view) - archived)
+    open_questions = len(left_to_answer(view))
+    share = -(-left // max(1, open_questions))
+    if left or is_challenged(view, view.working.id):
+        return share
+    # A later question gets some documents of its own, once.
+    further = len(questions_to_answer(view)) - open_questions
+    return max(0, target(view) + further * OWN_SOURCES - archived)
+
+
 def next_archives(view: View, question: Question) -> list[Call]:
     """Documents to archive now: the best passages' documents, dealt over folders, without refused ones."""
-    room = target(view) - len(view.sources) - view.sources_not_shown
-    if room <= 0:
-        return []
+    room = room_for_sources(view)
     barred = {one.locator for one in view.refused} | {source.locator for source in view.sources}
     barred |= {
         str(result.arguments.get("locator", "")) for result in view.last if result.tool == "archive_source"
@@ -217,6 +275,17 @@ def next_archives(view: View, question: Question) -> list[Call]:
             documents.setdefault(hit.locator, hit)
     folders = Folders.of(documents)
     return [archive(hit.locator) for hit in deal(documents.values(), folders, room)]
+
+
+def lacking_archives(view: View) -> list[Call]:
+    """What the gate to the report still wants of sources: the best documents of publishers that have none yet."""
+    if not any(SOURCES_LACK.search(line) for line in view.unmet) or view.failed("archive_source"):
+        return []
+    known = {source.origin for source in view.sources}
+    barred = {one.locator for one in view.refused} | {source.locator for source in view.sources}
+    fresh = [hit for hit in view.found if hit.locator not in barred]
+    fresh.sort(key=lambda hit: (hit.origin in known, -hit.score))
+    return [archive(hit.locator) for hit in deal(fresh, lambda hit: hit.origin, OWN_SOURCES)]
 
 
 def focus_words(question: Question) -> list[str]:

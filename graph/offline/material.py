@@ -1,131 +1,92 @@
-"""What the report is written from: the noted quotes, scored anew, and dealt to the sections once each."""
+"""What the report is written from: the claims of a turn as evidence, dealt to the parts of a section once each."""
 
 import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from researchdesk.graph.offline.compare import Comparison, Evidence, compare, is_echo, opposed
+from researchdesk.graph.offline.asking import asks_for_agreement
+from researchdesk.graph.offline.compare import Evidence
 from researchdesk.graph.offline.feedback import deal
-from researchdesk.graph.offline.gathering import (
-    ASIDE,
-    Folders,
-    asks_for_asides,
-    folder_parts,
-    is_aside,
-    is_web,
-)
-from researchdesk.graph.offline.passages import Sentence, clean, looks_like_code
-from researchdesk.graph.offline.programs import is_program
+from researchdesk.graph.offline.gathering import asks_for_asides
 from researchdesk.graph.offline.question import Question
-from researchdesk.graph.offline.quotes import Quote, parse_quotes
-from researchdesk.graph.offline.sentences import NORMATIVE, says_again, score
-from researchdesk.graph.offline.terms import Rarity
-from researchdesk.graph.offline.view import Source, View
+from researchdesk.graph.offline.records import is_off_topic, missing_words
+from researchdesk.graph.offline.sentences import NORMATIVE, says_again
+from researchdesk.graph.offline.sources import known_of
+from researchdesk.graph.offline.statements import evidence_of
+from researchdesk.graph.offline.view import Asked, Source, View
 
 TAKEAWAYS, ADVICE, MEANINGS, FINDINGS = 5, 4, 3, 24
 WORTH, OUTSTANDING = 0.5, 0.7
-"""A quote is written into the report from this share of the best score, and whatever its words from the second."""
+"""A claim is written into the report from this share of the best score, and whatever its words from the second."""
 DESCRIBING_WORTH = 0.4
 """The first share where the question asks for no rule: answers are worded in more ways then."""
 OFF_SUBJECT_WORTH = 0.6
-"""The share for a quote that names the question's subject neither itself nor in its heading."""
-TELLING = 0.6
-"""The share of the best score from which a quote may open the report."""
-PROGRAM = 0.8
-"""What a comment in a program counts beside a text that is written for readers."""
+"""The share for a claim that names the question's subject neither itself nor in its heading."""
+TELLING = 0.7
+"""The share of the best score from which a claim may open the report."""
 MEANING = re.compile(r"\b(?:(?:is|are) an? |means |refers? to |(?:is|are) defined as |(?:is|are) known as )")
+ID = re.compile(r"\bs_\d+\b")
 
 
 @dataclass(frozen=True)
 class Material:
-    """The evidence of a run in the order of how well it answers."""
+    """The evidence of a turn in the order of how well it answers.
+
+    Args:
+        planned: whether the view's claims are those that the outline gives to one section; all of them are used then.
+        late: evidence that was not noted as claims any more.
+    """
 
     view: View
     question: Question
-    late: tuple[Quote, ...] = ()
-    """Quotes that are noted in the same answer."""
+    planned: bool = False
+    late: tuple[Evidence, ...] = ()
 
     @cached_property
     def sources(self) -> dict[str, Source]:
         return {source.source_id: source for source in self.view.sources}
 
     @cached_property
+    def names(self) -> Mapping[str, str]:
+        return known_of(self.view).names
+
+    @cached_property
     def evidence(self) -> tuple[Evidence, ...]:
-        """All noted quotes, best first; of nearly equal ones of the same source only the best."""
-        quotes = [quote for note in self.view.notes for quote in parse_quotes(note.text)]
-        quotes += self.late
-        vocabulary = self.question.vocabulary
-        rarity = Rarity.over(vocabulary.terms(clean(quote.text)) for quote in quotes)
-        found: dict[tuple[str, str], Evidence] = {}
-        for quote in quotes:
-            source = self.sources.get(quote.source_id)
-            if source is None:
-                continue
-            kind = "code" if looks_like_code(quote.text) else "prose"
-            sentence = Sentence(quote.text, 0, len(quote.text), quote.heading, kind)
-            scored = score(sentence, self.question, rarity=rarity)
-            found[(quote.source_id, quote.text)] = Evidence(
-                quote.text,
-                quote.heading,
-                quote.source_id,
-                source.origin or "unknown publisher",
-                self.document_names[source.source_id],
-                scored.score * self.weight(source),
-                scored.focus,
-                scored.about,
-                work_of(source.locator),
-            )
-        return tuple(sorted(found.values(), key=lambda one: (-one.score, one.source_id, one.text)))
+        """All claims that stand, best first."""
+        known = known_of(self.view, with_asides=asks_for_asides(self.question))
+        return (*evidence_of(self.view.standing, known, self.question), *self.late)
 
-    def weight(self, source: Source) -> float:
-        """What a quote of this source counts: a program less than a text, tests and examples less than both."""
-        if is_aside(source.locator) and not asks_for_asides(self.question):
-            return ASIDE
-        return PROGRAM if is_program(source.locator) else 1.0
+    def shares(self, parts: Collection[str]) -> dict[str, list[Evidence]]:
+        """Claims for each part of a report that shows some; none stands in two, none repeats what another says.
 
-    @cached_property
-    def document_names(self) -> dict[str, str]:
-        """A name for each source: its title, with the folders that tell editions apart; else its path."""
-        folders = Folders.of(source.locator for source in self.view.sources)
-        names = {}
-        for source in self.view.sources:
-            place = (
-                "" if is_web(source.locator) else "/".join(folder_parts(source.locator)[folders.depth :][:2])
-            )
-            title = title_of(source)
-            path = source.locator.removeprefix("file:")
-            named = f"{title} (`{place}`)" if place else title
-            names[source.source_id] = named if title else "`" + path.replace("`", "'") + "`"
-        return names
-
-    @cached_property
-    def comparisons(self) -> list[Comparison]:
-        origins = [source.origin for source in self.view.sources]
-        return compare([one for one in self.evidence if not is_echo(one, origins)], self.question)
-
-    @cached_property
-    def opposed(self) -> list[tuple[Evidence, Evidence]]:
-        return opposed(self.evidence[:40])
-
-    @cached_property
-    def shares(self) -> dict[str, list[Evidence]]:
-        """Quotes of each part of the report; no quote stands in two, none repeats what another says."""
-        left = list(self.alike)
-        told = {one.evidence for compared in self.comparisons for one in compared.told}
+        Args:
+            parts: of ``takeaways``, ``advice``, ``meanings`` and ``findings`` those that are written.
+        """
+        left = list(self.evidence) if self.planned else self.unlike
         subject = max((one.about for one in left), default=0.0)
-        on_subject = [one for one in left if one.about >= subject or one in told]
-        taken = {"takeaways": deal(self.telling(on_subject), lambda one: one.origin, TAKEAWAYS)}
-        left = [one for one in left if one not in taken["takeaways"]]
-        taken["advice"] = deal(
-            [one for one in left if NORMATIVE.search(one.text) and one in on_subject],
-            lambda one: one.origin,
-            ADVICE,
-        )
-        left = [one for one in left if one not in taken["advice"]]
-        taken["meanings"] = [one for one in left if explains(one, self.question)][:MEANINGS]
-        left = [one for one in left if one not in taken["meanings"]]
-        taken["findings"] = deal(left, lambda one: one.source_id, FINDINGS)
+        on_subject = [one for one in left if one.about >= subject or one.claim_id in self.told]
+        taken: dict[str, list[Evidence]] = {}
+        if "takeaways" in parts:
+            taken["takeaways"] = deal(self.telling(on_subject), lambda one: one.origin, TAKEAWAYS)
+            left = [one for one in left if one not in taken["takeaways"]]
+        if "advice" in parts:
+            asked = [one for one in left if NORMATIVE.search(one.text) and one in on_subject]
+            untold = [one for one in asked if one.claim_id not in self.told]
+            taken["advice"] = deal(untold, lambda one: one.origin, ADVICE)
+            left = [one for one in left if one not in taken["advice"]]
+        if "meanings" in parts:
+            taken["meanings"] = [one for one in left if explains(one, self.question)][:MEANINGS]
+            left = [one for one in left if one not in taken["meanings"]]
+        if "findings" in parts:
+            taken["findings"] = deal(left, lambda one: one.source_id, FINDINGS)
         return taken
+
+    @cached_property
+    def told(self) -> set[str]:
+        """Claims whose values are set side by side, or that contradict each other."""
+        pairs = {key for one in self.view.contradictions for key in (one.claim_id, one.other_id)}
+        return pairs | {one.about for one in self.view.datapoints if one.about}
 
     @cached_property
     def worthy(self) -> list[Evidence]:
@@ -135,116 +96,80 @@ class Material:
         return [
             one
             for one in self.evidence
-            if one.score >= (worth if one.about else OFF_SUBJECT_WORTH) * top
-            and (self.is_focused(one) or one.score >= OUTSTANDING * top)
+            if one.claim_id in self.told
+            or (
+                one.score >= (worth if one.about else OFF_SUBJECT_WORTH) * top
+                and (self.is_focused(one) or one.score >= OUTSTANDING * top)
+            )
         ]
 
     def is_focused(self, one: Evidence) -> bool:
-        """True where a quote holds half of what the question is about, or of what the best quote holds of it."""
+        """True where a claim holds half of what the question is about, or of what the best one holds of it."""
         return one.focus >= min(WORTH, WORTH * max((other.focus for other in self.evidence), default=0.0))
 
     @cached_property
-    def alike(self) -> dict[Evidence, list[str]]:
-        """The worthy quotes, none repeating a better one, each with the other sources that say nearly the same."""
-        kept: dict[Evidence, list[str]] = {}
+    def unlike(self) -> list[Evidence]:
+        """The worthy claims, none repeating a better one or quoting the same sentence."""
+        kept: list[Evidence] = []
         for one in self.worthy:
-            same = next((other for other in kept if says_again(clean(one.text), [clean(other.text)])), None)
-            if same is None:
-                kept[one] = []
-            elif one.source_id not in {same.source_id, *kept[same]}:
-                kept[same].append(one.source_id)
+            same = any(one.text == other.text and one.source_id == other.source_id for other in kept)
+            if not same and not says_again(one.statement, [other.statement for other in kept]):
+                kept.append(one)
         return kept
 
     def telling(self, left: list[Evidence]) -> list[Evidence]:
-        """What may open the report: sentences that tell compared values, then the best one of each source."""
-        asked = self.comparisons[:1]
-        compared = [told.evidence for one in asked for told in one.told if told.evidence in left]
+        """What may open the report: claims that tell differing values, then the best one of each source."""
+        pairs = {key for one in self.view.contradictions for key in (one.claim_id, one.other_id)}
+        compared = [one for one in left if one.claim_id in pairs]
         top = max((one.score for one in left), default=0.0)
         good = [one for one in left if self.is_focused(one) and one.score >= TELLING * top] or left
         return list(dict.fromkeys([*compared, *firsts(good), *good]))
 
     @cached_property
     def missing(self) -> list[str]:
-        """Words of the question that no quote and no heading above one holds."""
-        held = {
-            term
-            for one in self.evidence
-            for term in self.question.vocabulary.terms(f"{clean(one.text)} {one.heading}")
-        }
-        words = self.question.text.replace("?", " ").replace(",", " ").split()
-        wanted = {word: self.question.vocabulary.terms(word) for word in words}
-        lacking = [word for word, terms in wanted.items() if terms and not held & set(terms)]
-        return [word for word in lacking if set(wanted[word]) & set(self.question.focus)]
+        """Words of the question that no claim holds."""
+        return missing_words(self.question, self.view.standing)
 
     @cached_property
     def is_off_topic(self) -> bool:
-        """Whether most of what the question is about stands in no quote."""
-        return 2 * len(self.missing) > max(2, len(self.question.focus))
+        """Whether no claim comes near what the question is about."""
+        return not self.late and is_off_topic(self.view, self.question, self.view.standing)
 
     @cached_property
-    def shown(self) -> set[str]:
-        """Ids of the sources whose words or values stand in the report."""
-        quoted = {one for share in self.shares.values() for one in share}
-        ids = {one.source_id for one in quoted} | {key for one in quoted for key in self.alike.get(one, [])}
-        return ids | {told.evidence.source_id for one in self.comparisons for told in one.told}
+    def given_up(self) -> list[Asked]:
+        """The questions to which no answer was found."""
+        return [one for one in self.view.questions if one.status == "unresolvable"]
 
     @cached_property
-    def silent(self) -> list[Source]:
-        """Sources that were archived and are not quoted in the report."""
-        return [source for source in self.view.sources if source.source_id not in self.shown]
+    def agreements(self) -> list[Asked]:
+        return [
+            one for one in self.view.questions if asks_for_agreement(one.text) and one.status == "resolved"
+        ]
 
     @cached_property
-    def incomplete(self) -> list[str]:
-        """Focus words that no single quote holds together, where each is held by some quote."""
-        focus = set(self.question.focus)
-        vocabulary = self.question.vocabulary
-        whole = any(
-            focus <= set(vocabulary.terms(f"{clean(one.text)} {one.heading}")) for one in self.evidence
-        )
-        words = self.question.text.replace("?", " ").replace(",", " ").split()
-        return (
-            [] if whole or self.missing else [word for word in words if focus & set(vocabulary.terms(word))]
-        )
+    def silent(self) -> set[str]:
+        """Sources that were read and not quoted, as the gaps tell."""
+        lines = [one.text for one in self.view.gaps if one.text.startswith("Read, and nothing quoted")]
+        return {key for line in lines for key in ID.findall(line)}
 
     @cached_property
     def cited(self) -> list[Source]:
-        """Sources with quotes, those with the best quotes first; any source where nothing was quoted."""
-        order = dict.fromkeys(one.source_id for one in self.evidence)
-        return [self.sources[key] for key in order] or list(self.view.sources)
+        """Sources with claims, those with the best ones first; any source where nothing was claimed."""
+        order = dict.fromkeys(key for one in self.evidence for key in (one.source_id, *one.others))
+        return [self.sources[key] for key in order if key in self.sources] or list(self.view.sources)
 
 
-def title_of(source: Source) -> str:
-    """The title on one line, "" where there is none but the locator."""
-    name = source.own_title
-    return " ".join(clean(name).replace('"', "'").replace("[", "(").replace("]", ")").split())[:90]
-
-
-VERSION = re.compile(
-    r"(?:draft|final|edition|version|release|revision|rev|v)?[\W_]*(?:0x[0-9a-f]+|v?\d+)[\W_]*(?:draft|final)?",
-    re.I,
-)
-
-
-def work_of(locator: str) -> str:
-    """What the editions of one work share: its path without versions, "" where no folder has one."""
-    *folders, name = locator.lower().split("/")
-    if not any(re.search(r"\d", folder) for folder in folders):
-        return ""
-    parts = [" ".join(re.findall(r"[a-z]+", VERSION.sub(" ", part))) for part in (*folders, name)]
-    return "/".join(parts)
-
-
-def firsts(evidence: list[Evidence]) -> list[Evidence]:
-    """The best quote of each source, best first."""
+def firsts(evidence: Sequence[Evidence]) -> list[Evidence]:
+    """The best claim of each source, best first."""
     return list({one.source_id: one for one in reversed(evidence)}.values())[::-1]
 
 
 def explains(one: Evidence, question: Question) -> bool:
     """True where a sentence says what a focus word of the question is."""
-    text = clean(one.text)
-    cue = MEANING.search(text)
-    if cue is None or cue.start() > 100 or NORMATIVE.search(text):
+    cue = MEANING.search(one.statement)
+    if cue is None or cue.start() > 100 or NORMATIVE.search(one.statement):
         return False
     return bool(
-        set(question.vocabulary.terms(text[: cue.start()])) & {*question.focus, *question.learned[:4]}
+        set(question.vocabulary.terms(one.statement[: cue.start()]))
+        & {*question.focus, *question.learned[:4]}
     )

@@ -83,6 +83,12 @@ QUANTITIES: tuple[tuple[str, str], ...] = (
     ("voltage power", "volt watt kilowatt ampere"),
     ("speed velocity fast", "kilometre mile knot"),
 )  # fmt: skip
+COUNTED = re.compile(
+    r"\b(?:wie ?viele?n?|combien d[e'’]|cuánt[ao]s|quant[ie]|quant[ao]s|hoeveel|сколько)\s*(\w+(?:\s+\w+){0,2})"
+    r"|(?:何|幾|いくつの|多少|几|몇\s?)(?=(\w{1,2}))",
+    re.IGNORECASE,
+)
+"""How a number is asked for in other languages, and the words or characters of its unit."""
 ANY_UNIT = "*"
 """Words for a quantity, and the units in which it is told."""
 
@@ -217,6 +223,8 @@ def units_of(text: str, vocabulary: Vocabulary) -> frozenset[str]:
     for at, word in enumerate(asked[:-2]):
         if word == "how" and asked[at + 1] in {"many", "much", "few"}:
             units |= {vocabulary.term(one) for one in asked[at + 2 : at + 7] if vocabulary.term(one)}
+    for found in COUNTED.finditer(text):
+        units |= {vocabulary.term(one) for one in words(found[1] or found[2])[:3] if vocabulary.term(one)}
     if units:
         return frozenset(units)
     quantified = {"how", "minimum", "maximum", "what", "which", "default"} & set(asked)

@@ -8,7 +8,7 @@ from rapidfuzz import fuzz
 
 from researchdesk.graph.offline.passages import Sentence
 from researchdesk.graph.offline.question import Question
-from researchdesk.graph.offline.terms import Rarity
+from researchdesk.graph.offline.terms import Rarity, Vocabulary
 from researchdesk.graph.offline.values import has_number, values
 
 NORMATIVE = re.compile(
@@ -37,7 +37,15 @@ OFF_SUBJECT = 0.7
 """What a sentence is worth that names the question's subject neither itself nor in its heading."""
 NAMED_UNIT = 0.6
 """The focus of a sentence that tells a value in the very unit that the question names."""
-BINDING = re.compile(r"\b(?:shall|should|must|may|can|not|no|never|\d[\d,.]*)\b")
+BINDING = re.compile(
+    r"\b(?:shall|should|must|may|can(?:not)?|not|no|never|without|unless|only|optional|always|all|any|none|minimum"
+    r"|maximum|least|most|more|less|before|after|dis\w+|un\w+|in(?:valid|secure|active)|nicht|kein\w*|muss|müssen|soll\w*"
+    r"|darf|dürfen|pas|jamais|doit|doivent|nunca|debe\w*|non|deve\w*|não|niet|geen|moet\w*|не|нельзя|должн\w*"
+    r"|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|hundred|thousand|(?:six|seven|eigh|nine|thir|four|fif)teen|eleven|twelve"
+    r"|one|two|three|four|five|six|seven|eight|nine|ten|hourly|daily|weekly|monthly|quarterly|yearly|annual\w*)\b"
+    r"|\d+(?:[.,]\d+)*|\w+n['’]t\b|ない|なら|ません|不|禁|勿|未|非|無|无|않|없|못|必|최소|최대|最小|最大"
+)
+"""Words by which two sentences that look alike mean something else."""
 SAME = 88.0
 """Two quotes at least this alike (per cent) say the same."""
 
@@ -139,6 +147,12 @@ def best(scored: Iterable[Scored], *, limit: int, enough: float = ENOUGH) -> lis
         if not says_again(one.sentence.clean, [other.sentence.clean for other in chosen]):
             chosen.append(one)
     return chosen
+
+
+def supports(text: str, other: str, vocabulary: Vocabulary) -> bool:
+    """True where two sentences hold the same content words, modal words, negations and numbers."""
+    one, two = set(vocabulary.terms(text)), set(vocabulary.terms(other))
+    return bool(one) and one == two and binding(text) == binding(other)
 
 
 def says_again(text: str, others: Sequence[str]) -> bool:

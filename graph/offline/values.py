@@ -9,8 +9,8 @@ from researchdesk.graph.offline.terms import UNSPACED, Vocabulary, words
 
 CLAUSE = re.compile(r"[;()]|,(?!\d)|\s(?:although|but|however|whereas|while|unless|and that)\s")
 NUMBER = re.compile(
-    r"(?<![\w.^/#§-])(?<!\d[, ])(\d{1,3}(?:[,  ]\d{3})+(?!\d)|\d+(?:\.\d+)?)(?:\^(\d+))?"
-    rf"(?![^\W{UNSPACED}]|[\^/]|[.-]\d|-[A-Z])|(?<![\w.^/#§-])(\d+(?:\.\d+)?)(?=(?:ms|s|h|kb|mb|gb|kib|mib|gib|bit|px)\b)",
+    rf"(?<![.^/#§-])(?<![^\W{UNSPACED}])(?<!\d[, ])(\d{{1,3}}(?:[,  ]\d{{3}})+(?!\d)|\d+(?:\.\d+)?)(?:\^(\d+))?"
+    rf"(?![^\W{UNSPACED}]|[\^/]|[.-]\d|-[A-Z])|(?<![.^/#§-])(?<![^\W{UNSPACED}])(\d+(?:\.\d+)?)(?=(?:ms|s|h|kb|mb|gb|kib|mib|gib|bit|px)\b)",
     re.IGNORECASE,
 )
 TO_SIXTEEN = "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
@@ -60,6 +60,7 @@ OR_MORE = re.compile(
     r"(?:\W*\w+){0,3}\W+or (?:more|longer|greater|higher|above)|\+|(?:\W*\w+)?\W+minimum", re.I
 )
 OR_LESS = re.compile(r"(?:\W*\w+){0,3}\W+or (?:less|fewer|shorter|lower|below)", re.I)
+PARTED = re.compile(r"(\d+(?:[.,  ]\d+)*|\S+)\s*(.*)$")
 MAXIMUM = re.compile(r"\bmaximum\b", re.IGNORECASE)
 PERMIT = re.compile(r"permit|allow|accept|support|be able to", re.IGNORECASE)
 
@@ -204,6 +205,12 @@ def bound_of(before: str, after: str, clause: str) -> str:
 
 def last_start(pattern: re.Pattern[str], text: str) -> int:
     return max((found.start() for found in pattern.finditer(text)), default=-1)
+
+
+def parted(shown: str) -> tuple[str, str]:
+    """A value as written in its number and its unit: ``12文字`` is ``12`` and ``文字``."""
+    found = PARTED.match(shown)
+    return (found[1], found[2]) if found else (shown, "")
 
 
 def has_number(sentence: str) -> bool:

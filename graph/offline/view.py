@@ -1,6 +1,8 @@
 """The view of a run that the prompt carries: everything that the offline model decides from."""
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.messages import BaseMessage, HumanMessage
@@ -9,6 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from researchdesk.state.envelopes import open_envelope
 
 WORKSPACE = "research_workspace"
+HIT = re.compile(r"^- (\S.*?)(?: \(archived as (s_\d+)\))? \| (.*) \| (.*)\n  (.*)$", re.MULTILINE)
+"""A line of a search's result with its document, and the line with the passage under it."""
 
 
 class Part(BaseModel):
@@ -20,6 +24,10 @@ class Part(BaseModel):
 class Limits(Part):
     target_sources: int = 0
     calls_per_turn: int = 16
+    min_domains: int = 1
+    max_attempts: int = 4
+    max_questions: int = 40
+    max_depth: int = 3
 
 
 class Budget(Part):
@@ -69,7 +77,7 @@ class Source(Part):
     chars: int = 0
     noted: bool = False
     hits: tuple[Hit, ...] = ()
-    provenance: str = "fetched"
+    readable: bool = True
 
     @property
     def own_title(self) -> str:
@@ -85,11 +93,115 @@ class Passage(Part):
     text: str = ""
 
 
-class Note(Part):
-    artifact_id: str
-    name: str = ""
-    source_ids: tuple[str, ...] = ()
+class Attempt(Part):
+    """Something that was tried for the question in progress."""
+
+    kind: str = "search"
+    query: str = ""
+    results: int | None = None
+    cause: str = ""
+
+
+class Working(Part):
+    """The question in progress; the objective where no other is."""
+
+    id: str = "q_001"
     text: str = ""
+    depth: int = 0
+    searches_left: int = 0
+    attempts: tuple[Attempt, ...] = ()
+
+
+class Asked(Part):
+    """One question of the frontier; its answer is cut."""
+
+    id: str
+    parent_id: str = ""
+    text: str = ""
+    kind: str = "question"
+    status: str = "pending"
+    depth: int = 0
+    depends_on: tuple[str, ...] = ()
+    answer: str = ""
+    claim_ids: tuple[str, ...] = ()
+
+    @property
+    def is_settled(self) -> bool:
+        return self.status in {"resolved", "unresolvable", "pruned"}
+
+
+class Link(Part):
+    source_id: str
+    stance: str = "supports"
+    quote: str = ""
+    start: int = 0
+
+
+class Claim(Part):
+    id: str
+    text: str = ""
+    kind: str = "quote"
+    value: str = ""
+    unit: str = ""
+    status: str = "UNVERIFIED"
+    question_id: str = ""
+    scope: str = ""
+    challenged: bool = False
+    verifiable: bool = False
+    lacks: str = ""
+    links: tuple[Link, ...] = ()
+
+    @property
+    def supports(self) -> tuple[Link, ...]:
+        """Its links to sources that say it, those with words of theirs alone."""
+        return tuple(link for link in self.links if link.stance == "supports" and link.quote)
+
+
+class Contradiction(Part):
+    id: str
+    claim_id: str = ""
+    other_id: str = ""
+    differs: str = ""
+    status: str = "open"
+
+
+class Datapoint(Part):
+    id: str
+    label: str = ""
+    value: str = ""
+    unit: str = ""
+    about: str = ""
+
+
+class Remark(Part):
+    """An assumption or a gap of the notes."""
+
+    id: str
+    text: str = ""
+    question_id: str = ""
+
+
+class OpenChallenge(Part):
+    id: str
+    target_kind: str = "claim"
+    target_id: str = ""
+    query: str = ""
+    search: str = "waiting"
+    results: int = 0
+
+
+class Coverage(Part):
+    challenged: int = 0
+    total: int = 0
+    verified: int = 0
+
+
+class Write(Part):
+    """What a turn of the writing is for."""
+
+    part: str = "outline"
+    key: str = ""
+    title: str = ""
 
 
 class Section(Part):
@@ -114,25 +226,45 @@ class Result(Part):
     @property
     def page(self) -> str | None:
         """The text that a read brought, None where there is no envelope."""
-        opened = open_envelope(self.text)
-        if opened is not None:
-            return opened.body
         opened = open_envelope(self.text.strip())
         return opened.body if opened else None
 
     @property
+    def offset(self) -> int:
+        """Where in its source the text of a read begins."""
+        told = self._attribute("offset_chars") or str(self.arguments.get("offset_chars", ""))
+        return int(told) if told.isdigit() else 0
+
+    @property
     def source(self) -> Source | None:
         """The source that a read was of, as far as the page's own line tells."""
-        opened = open_envelope(self.text.strip())
-        told = opened.attributes if opened else {}
-        if not told.get("source_id") or not told.get("artifact_id"):
+        source_id, artifact_id = self._attribute("source_id"), self._attribute("artifact_id")
+        if not source_id or not artifact_id:
             return None
-        chars = told.get("total_chars", "")
+        chars = self._attribute("total_chars")
         return Source(
-            source_id=str(told["source_id"]),
-            artifact_id=str(told["artifact_id"]),
-            chars=int(chars) if str(chars).isdigit() else 0,
+            source_id=source_id, artifact_id=artifact_id, chars=int(chars) if chars.isdigit() else 0
         )
+
+    def _attribute(self, name: str) -> str:
+        opened = open_envelope(self.text.strip())
+        return str(opened.attributes.get(name, "")) if opened else ""
+
+    @property
+    def passages(self) -> list["Told"]:
+        """The passages that a search brought, as its text shows them."""
+        return [Told(*found) for found in HIT.findall(self.text)]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A passage in the text of a search's result; ``source_id`` is "" where its document is no source yet."""
+
+    locator: str
+    source_id: str
+    title: str
+    origin: str
+    text: str
 
 
 class View(Part):
@@ -152,9 +284,21 @@ class View(Part):
     refused: tuple[Refused, ...] = ()
     sources: tuple[Source, ...] = ()
     sources_not_shown: int = 0
-    notes: tuple[Note, ...] = ()
     passages: tuple[Passage, ...] = ()
-    steps: int = 0
+    question: Working | None = None
+    questions: tuple[Asked, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    claims_not_shown: int = 0
+    contradictions: tuple[Contradiction, ...] = ()
+    datapoints: tuple[Datapoint, ...] = ()
+    assumptions: tuple[Remark, ...] = ()
+    gaps: tuple[Remark, ...] = ()
+    challenges: tuple[OpenChallenge, ...] = ()
+    challenge_next: tuple[str, ...] = ()
+    coverage: Coverage = Coverage()
+    unmet: tuple[str, ...] = ()
+    must_note: bool = False
+    write: Write = Write()
     outline_artifact_id: str | None = ""
     sections: tuple[Section, ...] = ()
     report_artifact_id: str | None = ""
@@ -165,6 +309,16 @@ class View(Part):
     def failed(self, tool: str) -> list[Result]:
         """Calls of one tool that the last turn made and that were refused or failed."""
         return [result for result in self.last if result.tool == tool and result.failed]
+
+    @property
+    def working(self) -> Working:
+        """The question in progress."""
+        return self.question or Working(text=self.objective)
+
+    @property
+    def standing(self) -> tuple[Claim, ...]:
+        """The claims that have not fallen."""
+        return tuple(claim for claim in self.claims if claim.status in {"UNVERIFIED", "VERIFIED"})
 
 
 def read_view(messages: Sequence[BaseMessage]) -> View | None:

@@ -1,31 +1,27 @@
-"""The text of the report's sections: quotes with their sources, and comparisons that need no judgement.
+"""The text of the report's sections: claims in the words of their sources, and records that need no judgement.
 
-Every line with a figure or a quotation cites a source; nothing is said that a quote or a count does not show.
+Every line with a figure or a quotation cites a claim or a source; nothing is said that a quote, a record or a count
+does not show.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from researchdesk.graph.offline.compare import Comparison, Evidence, stance
-from researchdesk.graph.offline.material import Material
+from researchdesk.graph.offline.compare import Evidence, stance
+from researchdesk.graph.offline.gathering import CALLED, TAKEN
+from researchdesk.graph.offline.material import ID, Material
 from researchdesk.graph.offline.passages import clean
-from researchdesk.graph.offline.quotes import quoted
-from researchdesk.graph.offline.values import Value
-from researchdesk.graph.offline.view import Source
+from researchdesk.graph.offline.view import Contradiction, Datapoint, Source
 
 NO_MODEL = (
     "No language model was used for this report. Its quotations were selected from the archived sources by rules, "
     "and what stands between them is mechanical comparison; read a passage in its source before relying on it."
 )
-KINDS = {
-    "contradiction": "Publishers contradict each other: they name no common value",
-    "values differ": "Values differ between publishers",
-    "editions differ": "Editions of one publisher differ",
-    "documents differ": "Documents of one publisher differ",
-    "agreement": "The documents that tell a value agree",
-}
-BOUNDS = {"min": "at least", "max": "at most", "permit": "to be permitted", "exact": "as told"}
 NAMED = 6
 """How many sources are named where a list of all would tell a reader nothing."""
+OUTLINED = 90
+"""Characters of a claim in the outline."""
 
 
 def section_text(
@@ -38,97 +34,120 @@ def section_text(
         keys: all its section keys in order; those of a user's own template share what there is to say.
         leave_out: quotes that were refused and are not to be used again.
     """
-    parts = SECTIONS.get(key) or _shared(key, [own for own in keys if own not in SECTIONS] or [key])
-    body = "\n\n".join(text for part in parts if (text := part(material, leave_out)))
-    return body if "[s_" in body else f"{body}\n\n{whole_basis(material)}".strip()
+    parts = parts_of(key, keys)
+    shares = material.shares({PART[part] for part in parts if part in PART})
+    given = Given(material, shares, leave_out)
+    body = "\n\n".join(text for part in parts if (text := part(given)))
+    return body if re.search(r"\[[sc]_", body) else f"{body}\n\n{whole_basis(material)}".strip()
 
 
-def bullets(evidence: Iterable[Evidence], material: Material, leave_out: Sequence[str]) -> str:
-    return "\n".join(
-        bullet(one, material.alike.get(one, [])) for one in evidence if one.text not in leave_out
-    )
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a part of a section is written from.
+
+    Args:
+        shares: the claims of each part.
+        leave_out: quotes that are not to be used.
+    """
+
+    material: Material
+    shares: Mapping[str, Sequence[Evidence]]
+    leave_out: Sequence[str] = ()
+
+    def of(self, part: str) -> list[Evidence]:
+        return [one for one in self.shares.get(part, ()) if one.text not in self.leave_out]
 
 
-def bullet(one: Evidence, others: Sequence[str]) -> str:
+def quoted(text: str) -> str:
+    """The text between quotation marks that do not occur in it, on one line."""
+    folded = " ".join(text.split())
+    return f"“{folded}”" if '"' in folded else f'"{folded}"'
+
+
+def cite(one: Evidence) -> str:
+    return f"[{one.claim_id or one.source_id}]"
+
+
+def bullets(evidence: Iterable[Evidence]) -> str:
+    return "\n".join(map(bullet, evidence))
+
+
+def bullet(one: Evidence) -> str:
     heading = clean(one.heading.split(" › ")[-1]).replace("*", "").strip()
     where = f" — *{heading[:100]}*" if heading else ""
-    also = f"; nearly the same: {' '.join(f'[{key}]' for key in others)}" if others else ""
-    return f"- {quoted(one.text)} [{one.source_id}]{where}{also}"
+    return f"- {quoted(one.text)} {cite(one)}{where}"
 
 
-def grouped(evidence: Sequence[Evidence], material: Material, leave_out: Sequence[str]) -> str:
+def grouped(evidence: Sequence[Evidence]) -> str:
     """Bullets under a heading for each publisher and document, in the order of their best quote."""
     parts = []
     for origin in dict.fromkeys(one.origin for one in evidence):
         own = [one for one in evidence if one.origin == origin]
         for document in dict.fromkeys(one.document for one in own):
-            listed = bullets([one for one in own if one.document == document], material, leave_out)
-            if listed:
-                parts.append(f"### {origin} — {document}\n\n{listed}")
+            listed = bullets([one for one in own if one.document == document])
+            parts.append(f"### {origin} — {document}\n\n{listed}")
     return "\n\n".join(parts)
 
 
-def cite(sources: Iterable[Source], material: Material) -> str:
-    return "; ".join(f"{material.document_names[one.source_id]} [{one.source_id}]" for one in sources)
+def named(sources: Iterable[Source], material: Material) -> str:
+    return "; ".join(f"{material.names[one.source_id]} [{one.source_id}]" for one in sources)
+
+
+def basis(material: Material) -> str:
+    return " ".join(f"[{source.source_id}]" for source in material.cited[:NAMED])
 
 
 def whole_basis(material: Material) -> str:
-    ids = " ".join(f"[{source.source_id}]" for source in material.cited[:NAMED])
-    return f"Nothing more could be selected for this section; it rests on what was read {ids}."
+    return f"Nothing more could be selected for this section; it rests on what was read {basis(material)}."
 
 
-def no_model(material: Material, leave_out: Sequence[str]) -> str:
+def no_model(given: Given) -> str:
     return NO_MODEL
 
 
-def takeaways(material: Material, leave_out: Sequence[str]) -> str:
+def takeaways(given: Given) -> str:
+    material = given.material
     if not material.evidence:
-        ids = " ".join(f"[{source.source_id}]" for source in material.cited[:NAMED])
-        return f"No sentence that answers the question was found in what was read {ids}."
-    asked = [one for one in material.comparisons if one.bound in material.question.bounds]
-    compared = "\n".join(f"- {one_line(one)}" for one in asked[:3])
-    chosen = bullets(material.shares["takeaways"], material, leave_out)
+        return f"No sentence that answers the question was found in what was read {basis(material)}."
+    compared = "\n".join(f"- {contradiction_line(one)}" for one in material.view.contradictions[:3])
     lead = "The sentences that answer best, by publisher:"
-    if material.is_off_topic:
+    if material.given_up or material.is_off_topic:
         words = ", ".join(f"`{word}`" for word in material.missing[:NAMED])
-        compared = f"**No passage that was read answers the question:** none of them holds {words}."
-        lead = "The nearest that was found, which may be about something else:"
+        lacking = f" No claim holds {words}." if words else ""
+        compared = f"**No passage that was read answers the question.**{lacking} (read: {basis(material)})"
+        if material.given_up and len(material.given_up) < len(material.view.questions) - 2:
+            told = "; ".join(clean(one.text) for one in material.given_up)
+            compared = f"**No passage that was read answers this:** {told} (read: {basis(material)})"
+        else:
+            lead = "The nearest that was found, which may be about something else:"
+    chosen = bullets(given.of("takeaways"))
     return "\n\n".join(part for part in (compared, lead if chosen else "", chosen) if part)
 
 
-def one_line(one: Comparison) -> str:
-    """``**Values differ** (…): nist.gov 8 characters [s_001]; owasp.org 12 characters [s_004].``"""
-    sides = []
-    for origin in dict.fromkeys(told.evidence.origin for told in one.told):
-        shown: dict[str, list[str]] = {}
-        for told in one.told:
-            if told.evidence.origin == origin:
-                ids = shown.setdefault(with_strength(told.value), [])
-                if told.evidence.source_id not in ids:
-                    ids.append(told.evidence.source_id)
-        values = ", ".join(f"{value} {' '.join(f'[{key}]' for key in ids)}" for value, ids in shown.items())
-        sides.append(f"{origin}: {values}")
-    return f"**{KINDS[one.kind]}** ({BOUNDS[one.bound]}) — {'; '.join(sides)}"
+def contradiction_line(one: Contradiction) -> str:
+    """``**Publishers differ** — at least: nist.gov 8 characters (required); … [c_001] [c_010]``."""
+    return f"**Publishers differ** — {one.differs} [{one.claim_id}] [{one.other_id}]"
 
 
-def with_strength(value: Value) -> str:
-    """``8 characters (required)``."""
-    return f"{value.shown} ({value.strength})" if value.strength else value.shown
-
-
-def background(material: Material, leave_out: Sequence[str]) -> str:
-    learned = [word for word in material.question.learned_words if word.isalpha()]
+def background(given: Given) -> str:
+    material = given.material
+    learned = [
+        one.text.removeprefix(TAKEN) for one in material.view.assumptions if one.text.startswith(TAKEN)
+    ]
+    names = [
+        one.text.removeprefix(CALLED) for one in material.view.assumptions if one.text.startswith(CALLED)
+    ]
     said = "The archived documents were found with the words of the question"
-    said += f" and with words learned from what was found ({', '.join(learned)})." if learned else "."
-    quoted_here = by_publisher([one for one in material.cited if one.source_id in material.shown], material)
-    silent = by_publisher(material.silent, material)
-    meanings = bullets(material.shares["meanings"], material, leave_out)
-    words = f"What the sources say that the words mean:\n\n{meanings}" if meanings else ""
+    said += f" and with words learned from what was found ({'; '.join(learned)})" if learned else ""
+    said += f"; the sources also call its subject {'; '.join(names)}" if names else ""
+    quoted_here = [one for one in material.view.sources if one.source_id not in material.silent]
+    silent = [one for one in material.view.sources if one.source_id in material.silent]
+    meanings = bullets(given.of("meanings"))
     parts = (
-        said,
-        f"Quoted in this report, by publisher:\n\n{quoted_here}" if quoted_here else "",
-        f"Read, and nothing quoted:\n\n{silent}" if silent else "",
-        words,
+        f"{said} {basis(material)}.",
+        f"Quoted in the notes, by publisher:\n\n{by_publisher(quoted_here, material)}" if quoted_here else "",
+        f"Read, and nothing quoted:\n\n{by_publisher(silent, material)}" if silent else "",
+        f"What the sources say that the words mean:\n\n{meanings}" if meanings else "",
     )
     return "\n\n".join(part for part in parts if part)
 
@@ -138,106 +157,87 @@ def by_publisher(sources: Sequence[Source], material: Material) -> str:
     lines = []
     for origin in dict.fromkeys(source.origin for source in sources):
         own = [source for source in sources if source.origin == origin]
-        lines.append(f"- {origin or 'unknown publisher'}: {cite(own, material)}")
+        lines.append(f"- {origin or 'unknown publisher'}: {named(own, material)}")
     return "\n".join(lines)
 
 
-def findings(material: Material, leave_out: Sequence[str]) -> str:
-    return grouped(material.shares["findings"], material, leave_out)
+def findings(given: Given) -> str:
+    return grouped(given.of("findings"))
 
 
-def disagreements(material: Material, leave_out: Sequence[str]) -> str:
-    parts = [side_by_side(one) for one in material.comparisons]
-    if material.opposed:
-        pairs = "\n".join(
-            f"- {one.origin} [{one.source_id}] reads as {stance(one.text)}, "
-            f"{other.origin} [{other.source_id}] as {stance(other.text)}"
-            for one, other in material.opposed
-        )
-        parts.append(f"**Wordings that may be opposed** (by their modal words; read both):\n\n{pairs}")
-    if not parts:
+def disagreements(given: Given) -> str:
+    view = given.material.view
+    parts = ["\n".join(f"- {contradiction_line(one)}" for one in view.contradictions)]
+    if view.datapoints:
+        parts.append("What they tell, side by side:\n\n" + "\n".join(map(datapoint_line, view.datapoints)))
+    parts += [f"{one.answer} {cites_of(one.claim_ids, given.material)}" for one in given.material.agreements]
+    if not any(parts):
         parts.append("Mechanical comparison found no values that could be set side by side.")
-    return "\n\n".join(parts)
+    return "\n\n".join(part for part in parts if part)
 
 
-def side_by_side(one: Comparison) -> str:
-    """A table line for each document and value; the publisher first."""
-    rows = dict.fromkeys(
-        f"- {told.evidence.origin}, {told.evidence.document}: {sign(told.value.bound)}{with_strength(told.value)} "
-        f"[{told.evidence.source_id}]"
-        for told in one.told
-    )
-    return f"**{KINDS[one.kind]}** ({BOUNDS[one.bound]}):\n\n" + "\n".join(rows)
+def cites_of(claim_ids: Sequence[str], material: Material) -> str:
+    return " ".join(f"[{key}]" for key in claim_ids[:NAMED]) or basis(material)
 
 
-def sign(bound: str) -> str:
-    return {"min": "at least ", "max": "at most ", "permit": "permitted: "}.get(bound, "")
+def datapoint_line(one: Datapoint) -> str:
+    return f"- {one.label}: {' '.join(part for part in (one.value, one.unit) if part)} [{one.about}]"
 
 
-def gaps(material: Material, leave_out: Sequence[str]) -> str:
-    """What the searches and the quotes lack, by count."""
-    ids = " ".join(f"[{source.source_id}]" for source in material.cited[:NAMED])
-    lines = []
-    if material.missing:
-        lines.append(f"- No quote holds these words of the question: {coded(material.missing)} (read: {ids})")
-    if material.incomplete:
-        lines.append(f"- No single quote holds all of {coded(material.incomplete)} (read: {ids})")
-    empty = [search.query for search in material.view.searches if not search.results]
-    if empty:
-        lines.append(f"- Searches without a hit: {coded(empty)} (read: {ids})")
-    if material.silent:
-        shown = cite(material.silent[:NAMED], material)
-        more = len(material.silent) - NAMED
-        lines.append(f"- Read, and nothing quoted: {shown}{f' and {more} more' if more > 0 else ''}")
-    codes = sorted({one.code for one in material.view.refused if one.code})
-    if codes:
-        lines.append(f"- Some documents could not be archived: {', '.join(codes)}")
-    origins = {source.origin for source in material.view.sources}
-    if len(origins) == 1:
-        lines.append("- All sources come from one publisher, so that nothing here is confirmed independently")
-    if material.question.wants_number and not material.comparisons:
-        lines.append(f"- No two documents tell a value that could be compared (read: {ids})")
+def gaps(given: Given) -> str:
+    """What the searches and the claims lack, as the notes hold it."""
+    material = given.material
+    lines = [f"{one.text}{read_of(one.text, material)}" for one in material.view.gaps]
     if material.view.stop_reason:
-        lines.append(f"- The research was stopped early: {material.view.stop_reason}")
+        lines.append(f"The research was stopped early: {material.view.stop_reason}")
     if not lines:
-        lines.append(f"- Each word of the question stands in a quote, and each search had hits {ids}")
-    return "**What was not found**\n\n" + "\n".join(lines)
+        lines.append(
+            f"Each word of the question stands in a quote, and each search had hits {basis(material)}"
+        )
+    listed = "\n".join(f"- {ID.sub(bracketed, line)}" for line in lines)
+    return f"**What was not found**\n\n{listed}"
 
 
-def coded(words: Iterable[str]) -> str:
-    return ", ".join(f"`{word.replace('`', ' ')}`" for word in words)
+def read_of(text: str, material: Material) -> str:
+    return "" if ID.search(text) else f" (read: {basis(material)})"
 
 
-def advice(material: Material, leave_out: Sequence[str]) -> str:
-    chosen = bullets(material.shares["advice"], material, leave_out)
+def bracketed(found: re.Match[str]) -> str:
+    inside = found.string[: found.start()].endswith("[")
+    return found[0] if inside else f"[{found[0]}]"
+
+
+def advice(given: Given) -> str:
+    chosen = bullets(given.of("advice"))
     lead = "What the sources require or advise, in their own words; rules do not choose between them:"
     return f"{lead}\n\n{chosen}" if chosen else ""
 
 
-def next_steps(material: Material, leave_out: Sequence[str]) -> str:
+def next_steps(given: Given) -> str:
+    material = given.material
     lines = [
-        f"- Read in context: {material.document_names[s.source_id]} [{s.source_id}]"
-        for s in material.cited[:3]
+        f"- Read in context: {material.names[source.source_id]} [{source.source_id}]"
+        for source in material.cited[:3]
     ]
-    if any(one.kind != "agreement" for one in material.comparisons):
+    if material.view.contradictions:
         lines.append("- Decide which of the differing values applies, and note the edition it comes from")
     return "**Next**\n\n" + "\n".join(lines)
 
 
-def sorted_by_stance(material: Material, leave_out: Sequence[str]) -> str:
-    """Borrow what is asked for, diverge where values differ, risks where the wording warns, gates from values."""
-    pool = material.shares["advice"]
+def sorted_by_stance(given: Given) -> str:
+    """Borrow what is asked for, diverge where values differ, risks where the wording warns, gates from agreement."""
+    material, pool = given.material, given.of("advice")
     parts = []
     for title, wanted in (("Borrow", "for"), ("Risk", "against")):
-        listed = bullets([one for one in pool if stance(one.text) == wanted], material, leave_out)
+        listed = bullets(one for one in pool if stance(one.statement) == wanted)
         if listed:
             parts.append(f"**{title}**\n\n{listed}")
-    differing = [one for one in material.comparisons if one.kind != "agreement"]
-    if differing:
-        parts.insert(1, "**Diverge**\n\n" + "\n".join(f"- {one_line(one)}" for one in differing))
-    agreed = [one for one in material.comparisons if one.kind == "agreement"]
-    if agreed:
-        parts.append("**Gate**\n\n" + "\n".join(f"- {one_line(one)}" for one in agreed))
+    if material.view.contradictions:
+        listed = "\n".join(f"- {contradiction_line(one)}" for one in material.view.contradictions)
+        parts.insert(1, f"**Diverge**\n\n{listed}")
+    told = [f"- {one.answer} {cites_of(one.claim_ids, material)}" for one in material.agreements]
+    if told and not material.view.contradictions:
+        parts.append("**Gate**\n\n" + "\n".join(told))
     return "\n\n".join(parts)
 
 
@@ -245,12 +245,13 @@ COMMANDS = ("researchdesk verify", "researchdesk export SESSION --out run.zip", 
 """What checks a report again, by program."""
 
 
-def checks(material: Material, leave_out: Sequence[str]) -> str:
+def checks(given: Given) -> str:
+    material = given.material
     commands = "\n".join(f"- `{command}`" for command in COMMANDS)
     lines = [
-        f"- {material.document_names[source.source_id]}: compare its quotes with the archived text [{source.source_id}]"
+        f"- {material.names[source.source_id]}: compare its quotes with the archived text [{source.source_id}]"
         for source in material.cited
-        if source.source_id in material.shown
+        if source.source_id not in material.silent
     ]
     byhand = "\n".join(lines[:8])
     parts = (
@@ -260,7 +261,11 @@ def checks(material: Material, leave_out: Sequence[str]) -> str:
     return "\n\n".join(parts[: 2 if lines else 1])
 
 
-Writer = Callable[[Material, Sequence[str]], str]
+Writer = Callable[[Given], str]
+PART: dict[Writer, str] = {
+    takeaways: "takeaways", background: "meanings", findings: "findings", advice: "advice", sorted_by_stance: "advice",
+}  # fmt: skip
+"""The share of claims that a part of a section shows."""
 SECTIONS: dict[str, tuple[Writer, ...]] = {
     "key_takeaways": (no_model, takeaways),
     "background": (background,),
@@ -273,6 +278,11 @@ SECTIONS: dict[str, tuple[Writer, ...]] = {
     "implementation_recommendations": (next_steps,),
     "verification": (checks,),
 }
+
+
+def parts_of(key: str, keys: Sequence[str]) -> tuple[Writer, ...]:
+    """What a section consists of; see `section_text`."""
+    return SECTIONS.get(key) or _shared(key, [own for own in keys if own not in SECTIONS] or [key])
 
 
 def _shared(key: str, unknown: Sequence[str]) -> tuple[Writer, ...]:
@@ -293,28 +303,61 @@ def _shared(key: str, unknown: Sequence[str]) -> tuple[Writer, ...]:
 def _nothing_more(key: str) -> Writer:
     name = key.replace("_", " ")
 
-    def write(material: Material, leave_out: Sequence[str]) -> str:
-        return f"For {name}: {whole_basis(material)}"
+    def write(given: Given) -> str:
+        return f"For {name}: {whole_basis(given.material)}"
 
     return write
 
 
+def outline_text(material: Material) -> str:
+    """The plan of the report: under each section the claims that it will show, and the sources that it names."""
+    sections = material.view.sections
+    keys = [section.key for section in sections]
+    parts = {section.key: parts_of(section.key, keys) for section in sections}
+    left = material.shares({PART[part] for own in parts.values() for part in own if part in PART})
+    blocks = []
+    for section in sections:
+        chosen = [one for part in parts[section.key] for one in left.pop(PART.get(part, ""), [])]
+        lines = [f"- {outlined(one)} {cite(one)}" for one in chosen]
+        lines += [f"- {line}" for line in recorded(parts[section.key], material)]
+        blocks.append(f"## {section.title or section.key}\n\n" + "\n".join(lines or [f"- {basis(material)}"]))
+    return "\n\n".join(blocks)
+
+
+def outlined(one: Evidence) -> str:
+    """The beginning of a claim without marks that would make a quotation of it."""
+    bare = re.sub(r"[\"“”„«»‘’'`*_\[\]<>|]", "", one.statement)
+    return bare if len(bare) <= OUTLINED else f"{bare[:OUTLINED].rsplit(' ', 1)[0]} …"
+
+
+def recorded(parts: Sequence[Writer], material: Material) -> list[str]:
+    """What a section shows beside its claims: what differs, with the claims of it, and the sources that it names."""
+    lines = []
+    if {disagreements, sorted_by_stance} & set(parts):
+        lines += [f"{one.differs} [{one.claim_id}] [{one.other_id}]" for one in material.view.contradictions]
+    if disagreements in parts:
+        lines += [f"{one.value} {one.unit} [{one.about}]" for one in material.view.datapoints if one.about]
+    if {background, checks, gaps, next_steps} & set(parts):
+        sources = material.view.sources if background in parts else material.cited
+        ids = " ".join(f"[{source.source_id}]" for source in sources)
+        lines.append(f"sources {ids}")
+    return lines
+
+
 def handoff_lists(material: Material) -> tuple[list[str], list[str], list[str]]:
     """Decisions, follow-up questions and checks, as the structured handoff carries them."""
-    named = [
-        f"{material.document_names[source.source_id].replace('`', '')} [{source.source_id}]"
-        for source in material.cited[:8]
+    known = [
+        f"{material.names[one.source_id].replace('`', '')} [{one.source_id}]" for one in material.cited[:8]
     ]
-    decisions = [f"{quoted(one.text[:700])} [{one.source_id}]" for one in material.shares["advice"]]
-    questions = [
-        f"Which value applies? {one_line(one)}" for one in material.comparisons if one.kind != "agreement"
-    ]
-    questions += [f"What do sources say about {word}?" for word in material.missing]
-    repeated = [*COMMANDS, *(f"Compare the quotes of {name} with its archived text" for name in named)]
+    shares = material.shares({"takeaways", "advice"})
+    decisions = [f"{quoted(one.text[:700])} {cite(one)}" for one in shares["advice"] or shares["takeaways"]]
+    questions = [f"Which value applies? {contradiction_line(one)}" for one in material.view.contradictions]
+    questions += [f"What do sources say about {word}? (read: {basis(material)})" for word in material.missing]
+    repeated = [*COMMANDS, *(f"Compare the quotes of {name} with its archived text" for name in known)]
     return (
-        decisions or [f"Decide after reading {name} in context" for name in named[:1]],
+        decisions or [f"Decide after reading {name} in context" for name in known[:1]],
         questions
-        or [f"Do other publishers and newer editions say the same as {name}?" for name in named[:1]],
+        or [f"Do other publishers and newer editions say the same as {name}?" for name in known[:1]],
         repeated,
     )
 
@@ -325,11 +368,4 @@ def handoff_text(material: Material) -> str:
     listed = [
         f"## {title}\n\n" + "\n".join(f"- {line}" for line in lines) for title, lines in blocks if lines
     ]
-    basis = " ".join(f"[{source.source_id}]" for source in material.cited[:NAMED])
-    return "\n\n".join([*listed, f"Basis: {basis}"])
-
-
-def outline_text(material: Material) -> str:
-    basis = " ".join(f"[{source.source_id}]" for source in material.cited[:NAMED])
-    lines = [f"- {section.title or section.key}" for section in material.view.sections]
-    return "\n".join(lines) + f"\n\nBasis: {basis}"
+    return "\n\n".join([*listed, f"Basis: {basis(material)}"])

@@ -47,7 +47,7 @@ def test_the_offline_model_fills_any_template_without_repeating_itself(
         assert run is not None
         assert (ended.status, ended.stop_reason) == ("completed", None)
         first = desk.records.text(run.artifacts[run.sections[0].artifact_id].content_hash)
-        assert '"The widget must be at least 12 millimetres wide." [s_' in first
+        assert '"The widget must be at least 12 millimetres wide." [c_' in first
         assert len({run.artifacts[section.artifact_id].content_hash for section in run.sections}) == len(keys)
 
 

@@ -2,7 +2,6 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.graph.offline.fake_desk import FakeDesk
 
 from researchdesk.graph.offline.aliases import aliases
 from researchdesk.graph.offline.programs import code_sentences, is_program
@@ -47,19 +46,6 @@ def test_a_program_is_known_by_its_extension() -> None:
 @given(st.text(alphabet='ab .#"\n:(=_é', max_size=300))
 def test_every_sentence_of_a_program_is_an_exact_slice(text: str) -> None:
     assert all(text[one.start : one.end] == one.text for one in code_sentences(text))
-
-
-def test_a_report_on_a_program_quotes_neither_imports_nor_the_question_itself() -> None:
-    question = "How does a killed run go on?"
-    texts = {
-        "ledger.py": PROGRAM,
-        "README.md": f'# Ledger\n\n```\npython3 ledger.py "{question}"\n```\n\nA killed run goes on from its ledger.\n',
-    }
-    report = FakeDesk(texts, question).run().report
-    assert "A killed run goes on from its ledger." in report
-    assert "so that a killed run goes on where it stopped." in report
-    assert "python3" not in report
-    assert "import os" not in report
 
 
 def test_other_names_are_learned_from_what_documents_say() -> None:

@@ -2,8 +2,8 @@
 
 from researchdesk.graph.offline.feedback import deal, expansion
 from researchdesk.graph.offline.language import language_of
+from researchdesk.graph.offline.noting import can_be_quoted
 from researchdesk.graph.offline.question import read_question
-from researchdesk.graph.offline.quotes import Quote, can_be_quoted, parse_quotes, render_quote
 from researchdesk.graph.offline.terms import Rarity, Vocabulary, words
 
 
@@ -57,15 +57,6 @@ def test_feedback_learns_the_words_that_several_groups_share() -> None:
     ]
     learned = expansion("password rules", passages, vocabulary=Vocabulary("english"), limit=2)
     assert set(learned) == {"memorized", "secret"}
-
-
-def test_quotes_of_a_note_can_be_read_back() -> None:
-    quotes = [
-        Quote("Keep it.", "s_001", "A › B"),
-        Quote('The "old" way', "s_002"),
-        Quote("八文字。", "s_003", "認証"),
-    ]
-    assert parse_quotes("\n".join(render_quote(quote) for quote in quotes)) == quotes
 
 
 def test_a_text_that_looks_like_a_citation_cannot_be_quoted() -> None:

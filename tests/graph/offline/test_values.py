@@ -3,8 +3,8 @@
 import pytest
 
 from researchdesk.graph.offline.compare import Evidence, compare, stance
-from researchdesk.graph.offline.material import work_of
 from researchdesk.graph.offline.question import read_question
+from researchdesk.graph.offline.sources import work_of
 from researchdesk.graph.offline.terms import Vocabulary
 from researchdesk.graph.offline.values import values
 
