@@ -43,18 +43,24 @@ Prices = str | Path | Price | None
 def priced(options: RunOptions, model: "BaseChatModel", prices: Prices = None) -> RunOptions:
     """The options with the price of their model: the given one, else the remembered one, else from the lists.
 
+    A model that runs in this process has none, and no budget in money ends it.
+
     Raises:
         UsageError: a budget in money that nobody could keep, because the price is not known.
     """
+    if options.model in FREE_MODELS:
+        return replace(options, price=None)
     if isinstance(prices, Price):
         options = replace(options, price=prices)
     elif prices or options.price is None:
         options = replace(options, price=price_of(options.model, model, prices=prices))
-    if options.budget_usd and options.price is None and options.model not in FREE_MODELS:
+    if options.budget_usd and options.price is None:
+        why = "; another server than its provider's answers for it" if _is_elsewhere(model) else ""
         raise UsageError(
-            f"nobody knows the price of model '{options.model}', so a budget of {dollars(options.budget_usd)} cannot "
-            f"be kept. Name a file with its price (--prices FILE or {PRICES_VARIABLE}; the form is that of "
-            f"{BUILT_IN}), or limit tokens instead (--budget-tokens)"
+            f"the price of model '{options.model}' is not known{why}, so a budget of {dollars(options.budget_usd)} "
+            f"cannot be kept. Name a TOML file (--prices FILE or {PRICES_VARIABLE}) with, for example, [[prices]] "
+            f'and under it models."{options.model}" = {{ input = 1.25, output = 10.0 }}, in US dollars per million '
+            "tokens; or limit tokens instead (--budget-tokens)"
         )
     return options
 
@@ -150,9 +156,14 @@ def _price(entry: Any, about: dict[str, str], *, place: str) -> Price:
     if not isinstance(entry, dict) or not {"input", "output"} <= set(entry) <= set(_PARTS):
         raise UsageError(f"{place}: a price has input and output, and may have {_PARTS[2]} and {_PARTS[3]}")
     for part, value in entry.items():
-        if isinstance(value, bool) or not isinstance(value, int | Decimal) or not 0 <= value < LARGEST_BUDGET:
+        if not _is_amount(value):
             raise UsageError(f"{place}: {part} = {value} is no number of US dollars per million tokens")
     return Price(**{part: str(value) for part, value in entry.items()}, **about)
+
+
+def _is_amount(value: Any) -> bool:
+    is_number = isinstance(value, int | Decimal) and not isinstance(value, bool)
+    return is_number and Decimal(value).is_finite() and 0 <= value < LARGEST_BUDGET
 
 
 # -- money ------------------------------------------------------------------------------------------------------

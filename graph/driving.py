@@ -211,11 +211,11 @@ def _announce(desk: Desk, session_id: str, options: RunOptions, report: CorpusRe
     steps = options.max_steps or limits.step_cap
     note(f"scope   {options.scope}, template {options.template}: at most {steps} model requests")
     if options.model not in FREE_MODELS:
-        for line in _estimate_lines(options):
+        for line in estimate_lines(options):
             note(line)
 
 
-def _estimate_lines(options: RunOptions) -> Iterator[str]:
+def estimate_lines(options: RunOptions) -> Iterator[str]:
     """What a run may cost, and what the estimate assumes."""
     found = estimate(options, LIMITS[options.scope])
     money = "price not known (--prices FILE)"
@@ -254,7 +254,7 @@ def _confirm(options: RunOptions) -> None:
             "--confirm asks on a terminal, and there is none; leave it out, and limit the run with --budget-usd or "
             "--budget-tokens"
         )
-    for line in _estimate_lines(options):
+    for line in estimate_lines(options):
         note(line)
     if not typer.confirm("Go on?", err=True):
         raise Declined

@@ -54,7 +54,8 @@ class ChatServer:
     """Serves ``script`` on a port of its own; a context manager.
 
     ``requests`` holds the bodies of all requests, in order; those that met a fault are among them. The script gets
-    the view of the run that a request carries; ``view["asked"]`` is the number of requests before it.
+    the view of the run that a request carries; ``view["asked"]`` is the number of requests before it, and
+    ``view["request"]`` the request itself.
     """
 
     def __init__(self, script: Script) -> None:
@@ -84,7 +85,7 @@ class ChatServer:
         opened = open_envelope(str(request["messages"][-1]["content"]))
         assert opened is not None
         with self._lock:
-            view = {**json.loads(opened.body), "asked": len(self.requests)}
+            view = {**json.loads(opened.body), "asked": len(self.requests), "request": request}
             self.requests.append(request)
         answer = self.script(view)
         return over_the_wire(answer) if isinstance(answer, AIMessage) else answer

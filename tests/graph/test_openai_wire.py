@@ -7,15 +7,19 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.messages import AIMessage, ToolMessage, convert_to_messages
 from langgraph.checkpoint.memory import InMemorySaver
+from typer.testing import CliRunner
 
 import researchdesk as rd
-from researchdesk.graph import turns
+from researchdesk.graph import cli, turns
+from researchdesk.graph.costs import dollars
+from researchdesk.graph.offline.model import OfflineChatModel
 from researchdesk.graph.progress import milestone_text
 from researchdesk.graph.research import create_research_graph
 from researchdesk.tools.schema_lint import lint_schema
@@ -24,6 +28,11 @@ from .chat_server import Call, ChatServer, Fault, Reply, Script
 from .scripted_model import QUESTION, QUOTES, View, call, researcher, says, sky
 
 Answers = Callable[[View], AIMessage | Reply | Fault]
+DOCUMENTS = {
+    "agency": "# Length\n\nPasswords shall have a minimum length of 15 characters where they stand alone.\n",
+    "project": "# Password length\n\nThe minimum length of a password should be 8 characters.\n",
+    "office": "# Guidance\n\nCurrent guidelines require a minimum password length of 12 characters.\n",
+}
 THREAD: Any = {"configurable": {"thread_id": "s"}}
 
 
@@ -424,3 +433,37 @@ def test_a_call_that_repeats_itself_over_the_report_leaves_one_all_the_same(desk
     )
     assert (ended.status, ended.stop_reason) == ("completed", "loop")
     assert all(quote in report_of(desk, ended) for quote in QUOTES.values())
+
+
+def embedded(view: View) -> AIMessage:
+    """What the embedded model answers to a request; here it sits behind a provider's address."""
+    request = view["request"]
+    model = OfflineChatModel().bind_tools(request["tools"])
+    return model.invoke(convert_to_messages(request["messages"]))
+
+
+def test_the_command_line_researches_with_a_paid_model_within_its_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prices = tmp_path / "prices.toml"
+    prices.write_text('[[prices]]\nmodels."openai:gpt-wire" = { input = 1, output = 10 }\n')
+    for name, text in DOCUMENTS.items():
+        (tmp_path / "docs" / name).mkdir(parents=True)
+        (tmp_path / "docs" / name / "text.md").write_text(text)
+    home = str(tmp_path / "home")
+    with ChatServer(embedded) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        question = "What is the minimum length of a password?"
+        command = ["run", question, "--corpus", str(tmp_path / "docs"), "--home", home, "--scope", "quick"]
+        paid = ["--model", "openai:gpt-wire", "--budget-usd", "0.5"]
+        refused = CliRunner().invoke(cli.app, [*command, *paid])
+        assert (refused.exit_code, server.requests) == (2, [])
+        assert "another server than its provider's answers for it" in refused.stderr
+        done = CliRunner().invoke(cli.app, [*command, *paid, "--prices", str(prices)])
+    assert done.exit_code == 0, done.output
+    assert "cost    $0.13 to $0.5, 85,000 to 800,000 tokens\n" in done.stderr
+    calls = len(server.requests)
+    with rd.open_desk(home) as desk:
+        assert desk.existing(done.stdout.split("\n")[0]).workspace.cost == calls * Decimal("0.002")
+    assert f"- **Cost:** {dollars(calls * Decimal('0.002'))}; {calls} requests" in done.stdout
