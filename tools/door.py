@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 
 from researchdesk.state import events as ev
+from researchdesk.state.copying import changed
 from researchdesk.state.errors import Conflict, IntegrityError, Refusal
 from researchdesk.state.ids import CallId, session_stream
 from researchdesk.state.names import clean_id
@@ -166,7 +167,7 @@ class Session(Investigating):
             refs = Refs(run=self.id if projection.workspace.run else "", turn=turn_id)
             extension = extend(projection, events, stream=self.stream, ts=self.records.now(), refs=refs)
             drops = tuple(key for e in events if isinstance(e, ev.ArtifactPurged) for key in e.hashes)
-            append = replace(extension.append, bodies=bodies or {}, drops=drops, lease=self.lease)
+            append = changed(extension.append, bodies=bodies or {}, drops=drops, lease=self.lease)
             try:
                 self.records.ledger.append(append)
             except HeadMoved:
@@ -212,7 +213,7 @@ class Session(Investigating):
             raise IntegrityError(
                 f"call '{call.id.call}' ({call.name}) in session '{self.id}' would break the run's rules: {problem}"
             ) from problem
-        append = replace(
+        append = changed(
             extension.append,
             bodies={**decision.bodies, **stow.bodies},
             settles=call.id,

@@ -1,7 +1,9 @@
 """The ledger as sessions see it: folded once, then only by what is new."""
 
 import contextlib
+import os
 import threading
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -21,6 +23,19 @@ CACHED_SESSIONS = 32
 def utc_now() -> str:
     """The time as the ledger writes it: ISO 8601, UTC, microseconds."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+_OPEN: "weakref.WeakSet[Records]" = weakref.WeakSet()
+
+
+def _free_in_child() -> None:
+    """A forked child has none of the threads that may hold these locks."""
+    for records in list(_OPEN):
+        records._lock = threading.Lock()
+        records._gathering = {}
+
+
+os.register_at_fork(after_in_child=_free_in_child)
 
 
 @dataclass(slots=True)
@@ -46,6 +61,7 @@ class Records:
         self._cache: OrderedDict[str, Projection] = OrderedDict()
         self._gathering: dict[CallId, _Turn] = {}
         self._lock = threading.Lock()
+        _OPEN.add(self)
 
     def projection(self, session_id: str, *, head: Head | None = None) -> Projection:
         """The session as it stands in the ledger now, or a moment ago when its stream ended at ``head``.

@@ -70,17 +70,36 @@ _UPDATES = {name: _update(table) for name, table in TABLES.items()}
 # A forked child may not even close its parent's connection: that could take the parent's locks and log away.
 _PARENTS: list[Connection] = []
 _OPEN: "weakref.WeakSet[SqliteLedger]" = weakref.WeakSet()
+_forking: list["SqliteLedger"] = []
+_fork = threading.RLock()
 
 
-def _reopen_in_child() -> None:
-    """A forked child has its own connection, and locks that no thread of its parent holds."""
-    for ledger in list(_OPEN):
+def _before_fork() -> None:
+    """Let every transaction end: the library in the child would take one that is open for its own, for ever."""
+    _fork.acquire()
+    _forking[:] = _OPEN
+    for ledger in _forking:
+        ledger._lock.acquire()
+
+
+def _after_in_parent() -> None:
+    for ledger in _forking:
+        ledger._lock.release()
+    _forking.clear()
+    _fork.release()
+
+
+def _after_in_child() -> None:
+    """A child has its own connection, and locks that no thread of its parent holds."""
+    for ledger in _forking:
         _PARENTS.append(ledger._connection)
         ledger._forked = True
         ledger._lock = threading.RLock()
+    _forking.clear()
+    _fork.release()  # the thread that forked is the one that goes on in the child
 
 
-os.register_at_fork(after_in_child=_reopen_in_child)
+os.register_at_fork(before=_before_fork, after_in_parent=_after_in_parent, after_in_child=_after_in_child)
 
 
 class SqliteLedger:
@@ -158,7 +177,7 @@ class SqliteLedger:
 
     def _append(self, db: Connection, append: Append) -> None:
         self._check_lease(db, append.lease)
-        self._check_head(db, append.stream, append.head)
+        self._move_head(db, append)
         if append.bodies:
             db.executemany(
                 "INSERT INTO blobs (hash, bytes) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING",
@@ -172,7 +191,6 @@ class SqliteLedger:
             self._settle(db, append.settles, append.adopts)
         if append.drops:
             db.executemany(_DROP_BODY, [(key,) for key in append.drops])
-        self._write_head(db, append)
 
     def _check_lease(self, db: Connection, lease: Lease | None) -> None:
         if lease is None:
@@ -191,18 +209,21 @@ class SqliteLedger:
         if (row or (0, head.hash)) != (head.count, head.hash):
             raise HeadMoved(stream)
 
-    def _write_head(self, db: Connection, append: Append) -> None:
-        last = append.events[-1]
-        if append.head.count == 0:
-            db.execute(
-                "INSERT INTO heads (count, hash, rows_digest, stream) VALUES (?, ?, ?, ?)",
-                (last.seq, last.hash, append.rows_digest, append.stream),
+    def _move_head(self, db: Connection, append: Append) -> None:
+        """Set the stream's head from the one that the writer decided upon to the one after its events."""
+        old, last = append.head, append.events[-1]
+        if old.count == 0:
+            written = db.execute(
+                "INSERT INTO heads (stream, count, hash, rows_digest) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                (append.stream, last.seq, last.hash, append.rows_digest),
             )
         else:
-            db.execute(
-                "UPDATE heads SET count = ?, hash = ?, rows_digest = ? WHERE stream = ?",
-                (last.seq, last.hash, append.rows_digest, append.stream),
+            written = db.execute(
+                "UPDATE heads SET count = ?, hash = ?, rows_digest = ? WHERE stream = ? AND count = ? AND hash = ?",
+                (last.seq, last.hash, append.rows_digest, append.stream, old.count, old.hash),
             )
+        if not written.rowcount:
+            raise HeadMoved(append.stream)
 
     def _settle(self, db: Connection, call: CallId, adopts: tuple[str, ...]) -> None:
         key = (call.session, call.turn, call.call)

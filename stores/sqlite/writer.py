@@ -168,10 +168,9 @@ def _try(db: Connection, job: _Job) -> None:
     db.execute("SAVEPOINT own")
     try:
         job.result = job.work(db)
-        db.execute("RELEASE own")
     except Exception as problem:
         if not db.in_transaction:
             raise
         db.execute("ROLLBACK TO own")
-        db.execute("RELEASE own")
         job.error = problem
+    db.execute("RELEASE own")

@@ -15,6 +15,7 @@ from researchdesk.stores.locks import SessionLock
 from researchdesk.tools.workspace import open_desk
 
 from ..desks import SKY, Caller, call
+from .writers import THREADS
 
 
 def writers(what: str, home: Path, number: int) -> Any:
@@ -74,6 +75,29 @@ def test_a_writer_that_is_killed_at_any_moment_loses_nothing_that_was_acknowledg
         for name in acknowledged[::10]:
             assert desk.ledger.call_row(call(call=name)) is not None
         assert session.call("deep_research_status", {}, tool_call_id="after").status == "success"
+
+
+def test_threads_that_are_killed_in_a_shared_transaction_lose_nothing_that_was_acknowledged(
+    tmp_path: Path,
+) -> None:
+    names = [f"t{n}" for n in range(THREADS)]
+    with open_desk(tmp_path) as desk:
+        for name in names:
+            Caller(desk.session(name)).start()
+    acknowledged = writers("killed-in-threads", tmp_path, 12)
+    assert len(acknowledged) >= 8
+    with open_desk(tmp_path) as desk:
+        assert desk.verify().problems == ()
+        recorded = set()
+        for name in names:
+            run = desk.existing(name).run
+            assert run is not None
+            own = {artifact.name for artifact in run.artifacts.values()}
+            assert all(key.startswith(f"{name}.") for key in own)
+            assert len(own) == len(run.artifacts)
+            recorded |= own
+        assert set(acknowledged) <= recorded
+        assert len(recorded) - len(acknowledged) <= 12 * THREADS
 
 
 def test_threads_of_one_desk_write_to_one_session_without_an_error(tmp_path: Path) -> None:

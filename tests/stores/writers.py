@@ -9,12 +9,15 @@ import os
 import random
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 from researchdesk.tools.door import Session
 from researchdesk.tools.workspace import open_desk
+
+THREADS = 6
 
 
 def save(session: Session, name: str, size: int = 20_000) -> str:
@@ -30,7 +33,32 @@ def save(session: Session, name: str, size: int = 20_000) -> str:
     return result.text
 
 
-def killed(home: Path, rounds: int) -> list[str]:
+def one_after_the_other(home: Path, attempt: int, into: int) -> None:
+    """Save sources in one session, and tell of each that was acknowledged."""
+    session = open_desk(home).existing("s1")
+    for n in itertools.count():
+        save(session, f"r{attempt}-{n}")
+        os.write(into, f"r{attempt}-{n}\n".encode())
+
+
+def in_threads(home: Path, attempt: int, into: int) -> None:
+    """Save sources in several sessions at once, so that they share transactions, and tell of each."""
+    desk = open_desk(home)
+
+    def work(thread: int) -> None:
+        session = desk.existing(f"t{thread}")
+        for n in itertools.count():
+            save(session, f"t{thread}.r{attempt}-{n}", 2_000)
+            os.write(into, f"t{thread}.r{attempt}-{n}\n".encode())
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def killed(home: Path, rounds: int, work: Callable[[Path, int, int], None]) -> list[str]:
     """Start a writer again and again and kill it at some moment; gives the calls that were acknowledged."""
     dice = random.Random(7)
     acknowledged: list[str] = []
@@ -38,10 +66,7 @@ def killed(home: Path, rounds: int) -> list[str]:
         out, into = os.pipe()
         child = os.fork()
         if child == 0:
-            session = open_desk(home).existing("s1")
-            for n in itertools.count():
-                save(session, f"r{attempt}-{n}")
-                os.write(into, f"r{attempt}-{n}\n".encode())
+            work(home, attempt, into)
         os.close(into)
         lines = os.fdopen(out)
         if attempt % 3:  # else it is killed while it starts
@@ -82,7 +107,12 @@ def together(home: Path, count: int) -> dict[str, list[str]]:
             return results
 
 
+WORK: dict[str, Callable[[Path, int], object]] = {
+    "together": together,
+    "killed": lambda home, rounds: killed(home, rounds, one_after_the_other),
+    "killed-in-threads": lambda home, rounds: killed(home, rounds, in_threads),
+}
+
 if __name__ == "__main__":
     what, folder, number = sys.argv[1:]
-    work: Callable[[Path, int], object] = killed if what == "killed" else together
-    print(json.dumps(work(Path(folder), int(number))))
+    print(json.dumps(WORK[what](Path(folder), int(number))))
