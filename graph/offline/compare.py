@@ -5,8 +5,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rapidfuzz import fuzz
-
 from researchdesk.graph.offline.passages import clean
 from researchdesk.graph.offline.question import Question
 from researchdesk.graph.offline.sentences import AGAINST
@@ -181,19 +179,6 @@ def stance(text: str) -> str:
     if AGAINST.search(clean(text)):
         return "against"
     return "for" if FOR.search(clean(text)) else ""
-
-
-def opposed(evidence: Sequence[Evidence]) -> list[tuple[Evidence, Evidence]]:
-    """Pairs of sentences of different publishers that say nearly the same with an opposite modal."""
-    focused = [one for one in evidence if one.focus >= FOCUSED]
-    pairs = []
-    for at, one in enumerate(focused):
-        for other in focused[at + 1 :]:
-            if one.origin != other.origin and stance(one.text) and stance(other.text):
-                alike = fuzz.token_set_ratio(clean(one.text).lower(), clean(other.text).lower())
-                if alike >= 80 and stance(one.text) != stance(other.text):
-                    pairs.append((one, other))
-    return pairs[:3]
 
 
 def is_echo(one: Evidence, origins: Sequence[str]) -> bool:

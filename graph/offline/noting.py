@@ -134,17 +134,28 @@ def noted(view: View, found: Sequence[Finding]) -> list[Call]:
             fresh.append(one)
         elif one.source.source_id not in {link.source_id for link in known.links}:
             again[known.id].append(one)
+    calls = new_claims(view, together(fresh))
+    return calls + [change(key, add_links=links_of(own, echoes(view, own))) for key, own in again.items()]
+
+
+def together(found: Sequence[Finding]) -> list[list[Finding]]:
+    """The sentences by what they say; of each source one says it."""
     groups: list[list[Finding]] = []
-    for one in fresh:
+    for one in found:
         same = next((group for group in groups if is_same(one, group)), None)
         if same is None:
             groups.append([one])
         elif one.source.source_id not in {other.source.source_id for other in same}:
             same.append(one)
-    by_source: dict[str, list[list[Finding]]] = defaultdict(list)
+    return groups
+
+
+def new_claims(view: View, groups: Sequence[Sequence[Finding]]) -> list[Call]:
+    """One call for the claims of each source, within the claims that the run may still have."""
+    by_source: dict[str, list[Sequence[Finding]]] = defaultdict(list)
     for group in groups:
         by_source[group[0].source.source_id].append(group)
-    calls = []
+    calls: list[Call] = []
     left = claims_left(view)
     for own in by_source.values():
         entries = [
@@ -154,8 +165,6 @@ def noted(view: View, found: Sequence[Finding]) -> list[Call]:
         ][:left]
         left -= len(entries)
         calls += [notes("Unverified", entries)] if entries else []
-    for key, group in again.items():
-        calls.append(change(key, add_links=links_of(group, echoes(view, group))))
     return calls
 
 

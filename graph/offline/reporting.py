@@ -8,12 +8,10 @@ from researchdesk.graph.offline.gathering import OBJECTIVE, read_for
 from researchdesk.graph.offline.material import Material
 from researchdesk.graph.offline.noting import late_findings
 from researchdesk.graph.offline.sources import known_of
-from researchdesk.graph.offline.view import Section, View
+from researchdesk.graph.offline.view import TURN_TOKENS, Section, View
 from researchdesk.graph.offline.writing import handoff_lists, handoff_text, outline_text, section_text
 
 SAVE = "deep_research_save_artifact"
-TURN_TOKENS = 12_000
-"""What an answer with its prompt is taken to cost where tokens are limited."""
 
 
 def writing(view: View) -> list[Call]:

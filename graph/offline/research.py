@@ -24,12 +24,10 @@ from researchdesk.graph.offline.settling import (
     settle,
     waiting_questions,
 )
-from researchdesk.graph.offline.view import View
+from researchdesk.graph.offline.view import TURN_TOKENS, View
 
 HURRY = 6
 """With at most so many answers left for gathering, several things are done in one."""
-TURN_TOKENS = 12_000
-"""What an answer with its prompt is taken to cost where tokens are limited."""
 
 
 def next_calls(view: View, *, offered: Collection[str]) -> tuple[list[Call], str]:

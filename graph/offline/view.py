@@ -11,6 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from researchdesk.state.envelopes import open_envelope
 
 WORKSPACE = "research_workspace"
+TURN_TOKENS = 12_000
+"""What an answer with its prompt is taken to cost where tokens are limited."""
 HIT = re.compile(r"^- (\S.*?)(?: \(archived as (s_\d+)\))? \| (.*) \| (.*)\n  (.*)$", re.MULTILINE)
 """A line of a search's result with its document, and the line with the passage under it."""
 
