@@ -18,8 +18,12 @@ def log_search(investigation: Investigation, search: ev.SearchRecorded) -> Inves
     """The investigation in which a search that ran is an attempt."""
     found = len(search.documents)
     outcome = f"{found} documents by {search.provider}" if found else f"nothing by {search.provider}"
+    if search.failed:
+        outcome += f"; no answer from {', '.join(name for name, _ in search.failed)}"
+    # Where somebody did not answer, that nothing was found proves nothing.
+    empty: Cause = "infrastructure" if search.failed else "evidence"
     return _log_query(
-        investigation, search.query, outcome=outcome, results=found, cause=None if found else "evidence"
+        investigation, search.query, outcome=outcome, results=found, cause=None if found else empty
     )
 
 

@@ -222,12 +222,18 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
 class SearchRecorded:
-    """A search ran; ``hits`` may be empty, which is an answer and no failure."""
+    """A search ran; ``hits`` may be empty, which is an answer and no failure.
+
+    ``provider`` names all that answered, joined by ``, ``; ``failed`` has name and code of those that did not.
+    ``asked`` has name and words of those to whom ``query`` was too long.
+    """
 
     query: str
     provider: str
     hits: tuple[Found, ...]
     total: int
+    failed: tuple[tuple[str, str], ...] = ()
+    asked: tuple[tuple[str, str], ...] = ()
 
     @property
     def documents(self) -> tuple[Found, ...]:

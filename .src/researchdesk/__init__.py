@@ -32,6 +32,12 @@ if TYPE_CHECKING:
     from researchdesk.tools.door import Session as Session
     from researchdesk.tools.door import ToolResult as ToolResult
     from researchdesk.tools.sources.gathering import Sources as Sources
+    from researchdesk.tools.sources.ports import Fetcher as Fetcher
+    from researchdesk.tools.sources.ports import SearchProvider as SearchProvider
+    from researchdesk.tools.sources.providers.mcp import from_mcp_fetch_tool as from_mcp_fetch_tool
+    from researchdesk.tools.sources.providers.mcp import from_mcp_tool as from_mcp_tool
+    from researchdesk.tools.sources.providers.naming import make_providers as make_providers
+    from researchdesk.tools.sources.providers.retriever import from_retriever as from_retriever
     from researchdesk.tools.workspace import Desk as Desk
     from researchdesk.tools.workspace import open_desk as open_desk
 
@@ -57,6 +63,10 @@ _HOMES = {
     "stores.verify": ("VerifyReport",),
     "tools.door": ("Session", "ToolResult"),
     "tools.sources.gathering": ("Sources",),
+    "tools.sources.ports": ("Fetcher", "SearchProvider"),
+    "tools.sources.providers.mcp": ("from_mcp_fetch_tool", "from_mcp_tool"),
+    "tools.sources.providers.naming": ("make_providers",),
+    "tools.sources.providers.retriever": ("from_retriever",),
     "tools.workspace": ("Desk", "open_desk"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

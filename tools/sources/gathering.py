@@ -19,6 +19,7 @@ from researchdesk.state.independence import signature
 from researchdesk.state.limits import ARCHIVED_CHARS, LOCATOR_CHARS, SNIPPET_CHARS
 from researchdesk.state.locators import UnsafeLocator, host_of, parse_locator
 from researchdesk.state.redaction import redact
+from researchdesk.tools.sources.asking import ask_all, merged
 from researchdesk.tools.sources.domains import registrable_domain, suffix_list
 from researchdesk.tools.sources.ports import (
     Fetched,
@@ -33,6 +34,8 @@ from researchdesk.tools.spec import Fetch, Page, Search
 
 HEAD_CHARS = 600
 TRIES = 3
+LONGEST_WAIT = 10.0
+"""Seconds that a call waits for a service which asks to be left alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,13 +67,25 @@ class Haul:
 
 
 def _is_transient(problem: BaseException) -> bool:
+    if isinstance(problem, SearchFailed) and (problem.retry_after or 0) > LONGEST_WAIT:
+        return False
     return isinstance(problem, SearchFailed | FetchRefused) and problem.transient
+
+
+_soon = tenacity.wait_random_exponential(multiplier=0.2, max=5)
+
+
+def _when_asked(state: tenacity.RetryCallState) -> float:
+    """Wait as long as the service asked for, else a little."""
+    problem = state.outcome.exception() if state.outcome else None
+    wanted = problem.retry_after if isinstance(problem, SearchFailed) else None
+    return _soon(state) if wanted is None else wanted
 
 
 _patiently = tenacity.Retrying(
     retry=tenacity.retry_if_exception(_is_transient),
     stop=tenacity.stop_after_attempt(TRIES),
-    wait=tenacity.wait_random_exponential(multiplier=0.2, max=5),
+    wait=_when_asked,
     reraise=True,
 )
 
@@ -93,22 +108,21 @@ def gather(need: Search | Fetch, sources: Sources) -> Haul:
 def _search(need: Search, sources: Sources) -> Haul:
     if not sources.providers:
         raise SearchFailed("search_unavailable", "This run has no corpus to search. Start it with one.")
-    query = redact(need.query).text
-    failure: SearchFailed | None = None
-    for provider in sources.providers:
-        try:
-            outcome = _patiently.copy()(provider.search, query, limit=need.limit)
-        except SearchFailed as problem:
-            failure = problem
-            continue
-        shown = list(dict.fromkeys(hit.locator for hit in outcome.hits))[: need.limit]
-        hits = tuple(_found(hit) for hit in outcome.hits if hit.locator in shown)
-        search = ev.SearchRecorded(
-            query=need.query, provider=outcome.provider, hits=hits, total=max(outcome.total, len(shown))
-        )
-        return Haul(taken=Taken(search=search), bodies={})
-    assert failure is not None
-    raise failure
+    asked = ask_all(sources.providers, redact(need.query).text, limit=need.limit, ask=_patiently.copy())
+    if not asked.outcomes:
+        raise asked.failure()
+    found = merged(asked.outcomes)
+    shown = list(dict.fromkeys(hit.locator for hit in found))[: need.limit]
+    total = sum(outcome.total for outcome in asked.outcomes)
+    search = ev.SearchRecorded(
+        query=need.query,
+        provider=", ".join(outcome.provider for outcome in asked.outcomes),
+        hits=tuple(_found(hit) for hit in found if hit.locator in shown),
+        total=max(total, len(shown)),
+        failed=tuple((name, problem.code) for name, problem in asked.failures),
+        asked=tuple((one.provider, one.asked) for one in asked.outcomes if one.asked),
+    )
+    return Haul(taken=Taken(search=search), bodies={})
 
 
 def _found(hit: Hit) -> ev.Found:

@@ -43,9 +43,13 @@ class ArchiveSource(Arguments):
 
 
 def _recorded(run: ResearchRun, query: str) -> ev.SearchRecorded | None:
-    """The search that was already made with this query; a query is the same but for case and white space."""
+    """The search that was already made with this query; a query is the same but for case and white space.
+
+    One that found nothing while a provider did not answer is made again.
+    """
     folded = " ".join(query.casefold().split())
-    return next((s for s in run.searches if " ".join(s.query.casefold().split()) == folded), None)
+    made = (s for s in run.searches if s.hits or not s.failed)
+    return next((s for s in made if " ".join(s.query.casefold().split()) == folded), None)
 
 
 def search_needs(workspace: Workspace, arguments: SearchSources, call: CallId) -> Need:
@@ -105,11 +109,12 @@ def _failed(code: str, text: str, tried: tuple[ev.Event, ...], subject: tuple[st
 
 
 def _search_text(run: ResearchRun, found: ev.SearchRecorded, boundary: str, *, repeated: bool) -> str:
+    silent = "".join(f" No answer from {name} ({code})." for name, code in found.failed)
     if not found.hits:
-        return f"Nothing was found for '{found.query}'. Try other words."
+        return f"Nothing was found for '{found.query}'.{silent} Try other words."
     again = " (from the record: this query was made before)" if repeated else ""
     body = "\n".join(_hit_lines(run, found.documents))
-    return f"{len(found.documents)} documents found{again}.\n" + seal(
+    return f"{len(found.documents)} documents found{again}.{silent}\n" + seal(
         body, tag="search_results", boundary=boundary
     )
 

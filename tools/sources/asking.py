@@ -1,0 +1,102 @@
+"""Several search providers asked at once, and their answers as one: merged by rank, failures kept by name."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from researchdesk.state.locators import UnsafeLocator, parse_locator
+from researchdesk.tools.sources.ports import Hit, SearchFailed, SearchOutcome, SearchProvider
+
+AT_ONCE = 8
+_RANK_OFFSET = 60  # the usual constant of reciprocal rank fusion
+# What tells most of all providers' failures comes first: a query that one of them does not take says least.
+_TELLING = ("search_rate_limited", "search_timeout", "search_unavailable", "search_bad_query")
+
+Ask: TypeAlias = Callable[..., SearchOutcome]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The answers, and the failures with the provider's name; both in the providers' order."""
+
+    outcomes: tuple[SearchOutcome, ...]
+    failures: tuple[tuple[str, SearchFailed], ...]
+
+    def failure(self) -> SearchFailed:
+        """The failure that stands for all where nobody answered: of the most telling kind, with every text."""
+        if len(self.failures) == 1:
+            return self.failures[0][1]
+        codes = {problem.code for _, problem in self.failures}
+        code = next((code for code in _TELLING if code in codes), "search_unavailable")
+        text = "No provider answered. " + " ".join(
+            f"{name}: {problem.text}" for name, problem in self.failures
+        )
+        return SearchFailed(code, text)
+
+
+def ask_all(providers: Sequence[SearchProvider], query: str, *, limit: int, ask: Ask) -> Asked:
+    """Ask all providers, at most `AT_ONCE` at the same time.
+
+    Args:
+        ask: called with a provider's ``search`` and its arguments; it may try more than once.
+    """
+
+    def one(provider: SearchProvider) -> SearchOutcome | SearchFailed:
+        try:
+            return ask(provider.search, query, limit=limit)
+        except SearchFailed as problem:
+            return problem
+
+    if len(providers) == 1:
+        answers = [one(providers[0])]
+    else:
+        with ThreadPoolExecutor(min(AT_ONCE, len(providers)), thread_name_prefix="search") as workers:
+            answers = list(workers.map(one, providers))
+    named = list(zip(providers, answers, strict=True))
+    return Asked(
+        outcomes=tuple(answer for answer in answers if isinstance(answer, SearchOutcome)),
+        failures=tuple((one.name, answer) for one, answer in named if isinstance(answer, SearchFailed)),
+    )
+
+
+def merged(outcomes: Sequence[SearchOutcome]) -> tuple[Hit, ...]:
+    """The hits of all answers by document, best first; those of one answer alone stay as they are.
+
+    A document's score is the sum of its reciprocal ranks. Of one that several found, the hits of the answer that has
+    it highest are kept, with the first title that one of them knows.
+    """
+    if len(outcomes) == 1:
+        return outcomes[0].hits
+    scores: dict[str, float] = {}
+    kept: dict[str, tuple[int, list[Hit]]] = {}
+    titles: dict[str, str] = {}
+    for outcome in outcomes:
+        for rank, (document, hits) in enumerate(_documents(outcome).items(), start=1):
+            scores[document] = scores.get(document, 0.0) + 1 / (_RANK_OFFSET + rank)
+            title = next((hit.title for hit in hits if hit.title), None)
+            if title:
+                titles.setdefault(document, title)
+            if document not in kept or rank < kept[document][0]:
+                kept[document] = (rank, hits)
+    order = sorted(scores, key=lambda document: -scores[document])
+    return tuple(
+        replace(hit, locator=document, score=scores[document], title=hit.title or titles.get(document))
+        for document in order
+        for hit in kept[document][1]
+    )
+
+
+def _documents(outcome: SearchOutcome) -> dict[str, list[Hit]]:
+    """The hits of each document by its canonical locator, best document first."""
+    found: dict[str, list[Hit]] = {}
+    for hit in outcome.hits:
+        found.setdefault(_canonical(hit.locator), []).append(hit)
+    return found
+
+
+def _canonical(locator: str) -> str:
+    try:
+        return str(parse_locator(locator))
+    except UnsafeLocator:
+        return locator
