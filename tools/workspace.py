@@ -32,6 +32,7 @@ from researchdesk.tools.sources.corpus import Corpus
 from researchdesk.tools.sources.gathering import Sources
 from researchdesk.tools.sources.ingest import Progress
 from researchdesk.tools.sources.origins import OriginBy
+from researchdesk.tools.sources.ports import Fetcher, SearchProvider
 from researchdesk.tools.writing import whole_file
 
 if TYPE_CHECKING:
@@ -171,17 +172,45 @@ class Desk:
             lock.release()
 
     def corpus_sources(
-        self, paths: Sequence[str | Path], *, origin_by: OriginBy = "auto", progress: Progress | None = None
+        self,
+        paths: Sequence[str | Path],
+        *,
+        origin_by: OriginBy = "auto",
+        progress: Progress | None = None,
+        dense: bool = False,
     ) -> Sources:
         """Local folders and files as the place to search and read; indexed in ``index.sqlite`` of the home folder.
 
+        Args:
+            dense: search by meaning too (extra ``dense``); the first time this takes a while.
+
         Raises:
-            UsageError: a path does not exist, or a `corpus.toml` cannot be read.
+            UsageError: a path does not exist, a `corpus.toml` cannot be read, or the extra is not installed.
         """
         if not paths:
             return Sources()
-        corpus = Corpus(paths, index_path=self.home / "index.sqlite", origin_by=origin_by, progress=progress)
+        index = self.home / "index.sqlite"
+        corpus = Corpus(paths, index_path=index, origin_by=origin_by, progress=progress, dense=dense)
         return Sources(providers=(corpus,), fetchers=(corpus,))
+
+    def web_sources(
+        self, providers: Sequence[str | SearchProvider], *, fetcher: Fetcher | None = None
+    ) -> Sources:
+        """The web as the place to search and read; add it to `corpus_sources` with ``+``.
+
+        Args:
+            providers: search providers, or the names of such as `make_providers` knows. One that holds documents
+                itself, such as a retriever, reads them too.
+            fetcher: what reads the pages; by default `web_fetcher`.
+
+        Raises:
+            UsageError: as `make_providers`.
+        """
+        from researchdesk.tools.sources.providers.naming import as_providers
+
+        searched = as_providers(providers)
+        own = [provider for provider in searched if isinstance(provider, Fetcher)]
+        return Sources(providers=searched, fetchers=(*own, fetcher or self.web_fetcher()))
 
     def web_fetcher(
         self,

@@ -40,10 +40,19 @@ LONGEST_WAIT = 10.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sources:
-    """The search providers and fetchers of one run, in the order in which they are asked."""
+    """The search providers and fetchers of one run; ``a + b`` has those of both.
+
+    All providers are asked, at the same time. A document is read by the first fetcher that accepts its locator
+    and has it.
+    """
 
     providers: Sequence[SearchProvider] = ()
     fetchers: Sequence[Fetcher] = ()
+
+    def __add__(self, other: "Sources") -> "Sources":
+        return Sources(
+            providers=(*self.providers, *other.providers), fetchers=(*self.fetchers, *other.fetchers)
+        )
 
 
 @strict_dataclass(frozen=True, slots=True, kw_only=True, config=ConfigDict(extra="forbid"))
@@ -137,13 +146,13 @@ def _found(hit: Hit) -> ev.Found:
 
 
 def _fetch(need: Fetch, sources: Sources) -> Haul:
-    fetcher = next((fetcher for fetcher in sources.fetchers if fetcher.accepts(need.locator)), None)
-    if fetcher is None:
+    fetchers = [fetcher for fetcher in sources.fetchers if fetcher.accepts(need.locator)]
+    if not fetchers:
         kinds = "only the files of the corpus can be read" if sources.fetchers else "no source can be read"
         raise FetchRefused(
             "fetch_unsafe", f"'{need.locator[:200]}' is outside what this run may read: {kinds}."
         )
-    fetched: Fetched = _patiently.copy()(fetcher.fetch, need.locator)
+    fetched = _first_that_has(fetchers, need.locator)
     if len(fetched.canonical) > LOCATOR_CHARS:
         raise FetchRefused(
             "fetch_unsafe",
@@ -157,6 +166,21 @@ def _fetch(need: Fetch, sources: Sources) -> Haul:
     if not fetched.text.strip():
         raise FetchRefused("fetch_empty", f"'{fetched.locator[:200]}' holds no text.")
     return _archived(need, fetched)
+
+
+def _first_that_has(fetchers: Sequence[Fetcher], locator: str) -> Fetched:
+    """Read a document from the first fetcher that has it; where none has, the first one's words are told."""
+    missing: list[FetchRefused] = []
+    for fetcher in fetchers:
+        try:
+            fetched: Fetched = _patiently.copy()(fetcher.fetch, locator)
+        except FetchRefused as refusal:
+            if refusal.code != "fetch_not_found":
+                raise
+            missing.append(refusal)
+        else:
+            return fetched
+    raise missing[0]
 
 
 def _archived(need: Fetch, fetched: Fetched) -> Haul:

@@ -6,7 +6,7 @@ there. Offsets are code points into the extracted text.
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from researchdesk.state.errors import Refusal
 
@@ -141,6 +141,7 @@ class SearchProvider(Protocol):
         ...
 
 
+@runtime_checkable
 class Fetcher(Protocol):
     """Something that can read a document."""
 

@@ -2,12 +2,13 @@
 
 import threading
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from researchdesk.tools.sources import gathering
 from researchdesk.tools.sources.gathering import Sources
-from researchdesk.tools.sources.ports import Hit, SearchFailed, SearchOutcome, SearchProvider
+from researchdesk.tools.sources.ports import FetchRefused, Hit, SearchFailed, SearchOutcome, SearchProvider
 from researchdesk.tools.sources.scripted import InTurn, ScriptedSource
 from researchdesk.tools.workspace import Desk
 
@@ -190,3 +191,39 @@ def test_providers_are_asked_at_the_same_time(desk: Desk) -> None:
 
     research = caller(desk, *(Meeting(name=f"p{number}") for number in range(3)))
     research.ok("search_sources", query="sky")
+
+
+def test_a_document_is_read_by_the_first_fetcher_that_has_it(desk: Desk) -> None:
+    def reader(**pages: FetchRefused | str) -> ScriptedSource:
+        return ScriptedSource(pages={f"file:{name}.md": page for name, page in pages.items()})
+
+    gone, blocked = FetchRefused("fetch_not_found", "first"), FetchRefused("fetch_unsafe", "left out")
+    first = reader(a=gone, b=blocked, c=gone)
+    second = reader(a="The second one has it.", b="never asked", c=FetchRefused("fetch_not_found", "second"))
+    research = Caller(desk.session("s1", sources=Sources(fetchers=(first,)) + Sources(fetchers=(second,))))
+    research.start()
+    research.ok("archive_source", locator="file:a.md")
+    assert research.refused("archive_source", locator="file:b.md") == "fetch_unsafe"
+    assert second.fetch_calls["file:b.md"] == 0
+    assert research("archive_source", locator="file:c.md").text == "first"
+
+
+def test_a_desk_searches_and_reads_a_corpus_and_the_web_together(desk: Desk, tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "sky.md").write_text("# Sky\n\nThe sky is blue.\n")
+    web = provider("web", hit("https://a.org/"))
+    pages = ScriptedSource(pages={"https://a.org/": "The sky of the web is blue."})
+    sources = desk.corpus_sources([tmp_path / "docs"]) + desk.web_sources([web], fetcher=pages)
+    research = Caller(desk.session("s1", sources=sources))
+    research.start()
+    hits = research.ok("search_sources", query="sky").data["hits"]
+    assert hits == ["file:sky.md", "https://a.org/"]
+    for locator in hits:
+        research.ok("archive_source", locator=locator)
+
+
+def test_a_desk_makes_providers_by_name_and_reads_with_its_own_fetcher(desk: Desk) -> None:
+    sources = desk.web_sources(["wikipedia", "arxiv"])
+    assert [one.name for one in sources.providers] == ["wikipedia", "arxiv"]
+    (fetcher,) = sources.fetchers
+    assert fetcher.accepts("https://a.org/")

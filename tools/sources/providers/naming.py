@@ -46,6 +46,12 @@ def make_providers(names: Sequence[str]) -> tuple[SearchProvider, ...]:
     return made
 
 
+def as_providers(given: Sequence[str | SearchProvider]) -> tuple[SearchProvider, ...]:
+    """Those that were given as they are, then those that were named, made as `make_providers` does."""
+    named = make_providers([one for one in given if isinstance(one, str)])
+    return (*(one for one in given if not isinstance(one, str)), *named)
+
+
 def _problem(name: str, missing: str) -> str:
     return (
         missing if " " in missing else f"The search provider {name} needs the environment variable {missing}."

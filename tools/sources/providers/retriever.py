@@ -24,7 +24,7 @@ _TITLES = ("title", "name", "file_name", "filename")
 
 
 class RetrieverSource:
-    """What `from_retriever` makes. Put it before a corpus among the fetchers: its locators look like files.
+    """What `from_retriever` makes.
 
     A document whose metadata has a web address (``source``, ``url``, ``link`` …) is found under that address and
     read from there, by whoever fetches the web. One without is found as ``file:retriever/<name>/<hash>``, and its text
