@@ -7,7 +7,7 @@ through the tools.
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from researchdesk.graph.fitting import cut, fit, head
+from researchdesk.graph.fitting import cost, cut, fit, head, shares
 from researchdesk.state.challenge_coverage import coverage, next_to_challenge
 from researchdesk.state.challenges import Challenge
 from researchdesk.state.claims import Claim
@@ -22,7 +22,7 @@ ATTEMPTS_SHOWN = 8
 NEXT_CHALLENGES = 16
 QUOTE_SHOWN = 600
 """Characters of a quote in a prompt; it stands whole in the notes."""
-FRONTIER_SHARE, QUESTIONS_SHARE, CHALLENGES_SHARE, RECORDS_SHARE = 0.10, 0.08, 0.10, 0.12
+FRONTIER_SHARE, QUESTIONS_SHARE, CHALLENGES_SHARE, RECORDS_SHARE = 0.10, 0.08, 0.10, 0.24
 
 
 def inquiry_view(investigation: Investigation, limits: Limits, *, room: int) -> dict[str, Any]:
@@ -48,8 +48,8 @@ def inquiry_view(investigation: Investigation, limits: Limits, *, room: int) -> 
 
 
 def records_view(investigation: Investigation, *, room: int) -> dict[str, Any]:
-    """The records beside the claims, each kind within its share of ``room``, the newest first to stay."""
-    notes, share = investigation.notes, int(room * RECORDS_SHARE)
+    """The records beside the claims, together within their share of ``room``, of each kind the newest first to stay."""
+    notes, most = investigation.notes, int(room * RECORDS_SHARE)
     contradictions = (
         {
             "id": one.id,
@@ -81,10 +81,14 @@ def records_view(investigation: Investigation, *, room: int) -> dict[str, Any]:
         "assumptions": assumptions,
         "gaps": gaps,
     }
+    kinds = {name: fit(records, most) for name, records in found.items()}
+    wanted = [sum(map(cost, records)) for records in kinds.values()]
+    *rooms, left = shares([*wanted, cost(notes.scratch)], room=most)
     view: dict[str, Any] = {
-        name: sorted(fit(records, share), key=_by_number) for name, records in found.items()
+        name: sorted(fit(kinds[name], share), key=_by_number)
+        for name, share in zip(kinds, rooms, strict=True)
     }
-    view["scratch"] = cut(notes.scratch, share)
+    view["scratch"] = cut(notes.scratch, left)
     return view
 
 

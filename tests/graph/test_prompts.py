@@ -72,6 +72,25 @@ def test_a_run_at_its_limits_still_has_a_prompt_under_the_cap(large: Caller) -> 
     assert view_of(large.session, cap=16_000)["sources"][-1]["source_id"] == "s_300"
 
 
+def test_many_records_of_every_kind_leave_room_for_claims(large: Caller) -> None:
+    link = {"source_id": "s_001", "stance": "supports", "quote": "Text.", "quotes_other_source": ""}
+    claims = [{"kind": "claim", "text": f"{number} {'主' * 200}", "links": [link]} for number in range(20)]
+    large.ok("notes_append", section="Unverified", entries=claims)
+    kinds: dict[str, tuple[str, dict[str, Any]]] = {
+        "contradictions": ("Contradictions", {"kind": "contradiction", "about": ["c_001", "c_002"]}),
+        "datapoints": ("Datapoints", {"kind": "datapoint", "value": "1", "about": ["c_001"]}),
+        "assumptions": ("Assumptions & gaps", {"kind": "assumption"}),
+        "gaps": ("Assumptions & gaps", {"kind": "gap"}),
+    }
+    for section, entry in kinds.values():
+        for number in range(3):
+            texts = [f"{number}.{n} {'記' * 200}" for n in range(20)]
+            large.ok("notes_append", section=section, entries=[{**entry, "text": text} for text in texts])
+    large.ok("notes_scratch", text="考" * 8_000)
+    view = view_of(large.session, cap=16_000)
+    assert all(view[name] for name in (*kinds, "claims", "sources", "scratch"))
+
+
 def test_a_prompt_shows_a_small_run_whole(tmp_path: Path) -> None:
     caller = Caller(rd.open_desk(tmp_path).session("s1", labels=INVESTIGATION_LABELS))
     caller.start()
