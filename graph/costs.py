@@ -51,7 +51,7 @@ def priced(options: RunOptions, model: "BaseChatModel", prices: Prices = None) -
     if options.model in FREE_MODELS:
         return replace(options, price=None)
     if isinstance(prices, Price):
-        options = replace(options, price=prices)
+        options = replace(options, price=_checked(prices))
     elif prices or options.price is None:
         options = replace(options, price=price_of(options.model, model, prices=prices))
     if options.budget_usd and options.price is None:
@@ -63,6 +63,18 @@ def priced(options: RunOptions, model: "BaseChatModel", prices: Prices = None) -
             "tokens; or limit tokens instead (--budget-tokens)"
         )
     return options
+
+
+def _checked(price: Price) -> Price:
+    for part in _PARTS:
+        amount = getattr(price, part)
+        try:
+            fits = _is_amount(Decimal(amount or 0))
+        except InvalidOperation:
+            fits = False
+        if not fits or not (price.input and price.output):
+            raise UsageError(f"{part}={amount!r} is no price in US dollars per million tokens")
+    return price
 
 
 def price_of(

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from researchdesk.state.errors import SessionBusy as SessionBusy
     from researchdesk.state.errors import Unavailable as Unavailable
     from researchdesk.state.errors import UsageError as UsageError
+    from researchdesk.state.prices import Price as Price
     from researchdesk.state.templates import Template as Template
     from researchdesk.state.templates import register_template as register_template
     from researchdesk.stores.verify import VerifyReport as VerifyReport
@@ -59,6 +60,7 @@ _HOMES = {
         ),
         *("SessionBusy", "Unavailable", "UsageError"),
     ),
+    "state.prices": ("Price",),
     "state.templates": ("Template", "register_template"),
     "stores.verify": ("VerifyReport",),
     "tools.door": ("Session", "ToolResult"),

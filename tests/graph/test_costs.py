@@ -325,6 +325,14 @@ def test_what_is_no_amount_of_money_is_refused(desk: rd.Desk, amount: Any) -> No
         research(desk, budget_usd=amount)
 
 
+@pytest.mark.parametrize(
+    "price", [Price(input="much", output="1"), Price(input="1", output="-1"), Price(input="", output="1")]
+)
+def test_what_is_no_price_is_refused(desk: rd.Desk, price: Price) -> None:
+    with pytest.raises(rd.UsageError, match="is no price in US dollars per million tokens"):
+        research(desk, prices=price)
+
+
 def test_a_resume_remembers_the_budget_and_the_price(desk: rd.Desk) -> None:
     blocked = research(desk, lambda view: says(text="Hm."), budget_usd="0.120")
     assert blocked.status == "blocked"

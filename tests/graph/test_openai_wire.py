@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, ToolMessage, convert_to_messages
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.runtime import RunControl
 from typer.testing import CliRunner
 
 import researchdesk as rd
@@ -230,6 +231,22 @@ def test_whoever_follows_a_run_is_told_that_it_waits(desk: rd.Desk, monkeypatch:
     assert len(told) == 1
     assert told[0].startswith("the model failed: transient, asked again in 7 s: ")
     assert "Error code: 429" in told[0]
+
+
+def test_who_asks_a_waiting_run_to_stop_need_not_wait_for_it(tmp_path: Path) -> None:
+    control = RunControl()
+
+    def on_event(event: dict[str, Any]) -> None:
+        if event["kind"] == "model_failed":
+            control.request_drain()
+
+    an_hour = Fault(status=429, headers={"retry-after": "3600"})
+    with rd.open_desk(tmp_path / "home") as desk:
+        stopped, _ = research(desk, first(an_hour), on_event=on_event, control=control)
+        assert (stopped.drained, stopped.status) == (True, "active")
+        with ChatServer(researcher) as server:
+            ended = rd.resume_research(desk, "s", model=server.model(), sources=sky())
+        assert (ended.status, ended.stop_reason) == ("completed", None)
 
 
 # -- faults that stay -------------------------------------------------------------------------------------------
