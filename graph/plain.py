@@ -73,6 +73,30 @@ def inert(body: str) -> str:
     return _closed(safe)
 
 
+def below(body: str) -> str:
+    """An inert body under the heading that it begins with: later ones of the first two levels become third ones.
+
+    So what a section holds cannot begin another part of the document.
+    """
+    lines = body.split("\n")
+    for token in _PARSER.parse(body):
+        if (
+            token.type == "heading_open"
+            and not token.level
+            and token.map
+            and token.map[0]
+            and token.tag < "h3"
+        ):
+            first, end = token.map
+            text = lines[first].strip()
+            if token.markup in ("=", "-"):
+                lines[end - 1] = ""
+            else:
+                text = text[len(token.markup) :].strip()
+            lines[first] = f"### {text}"
+    return "\n".join(lines)
+
+
 def _inert_lines(text: str) -> list[str]:
     fence = ""
     lines = []

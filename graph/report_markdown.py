@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 
 from researchdesk.graph.costs import money_text
-from researchdesk.graph.plain import inert, markdown_code, markdown_locator, markdown_text, one_line
+from researchdesk.graph.plain import below, inert, markdown_code, markdown_locator, markdown_text, one_line
 from researchdesk.graph.report import DAGGER, HandoffList, Reference, Report
 from researchdesk.graph.report_findings_markdown import (
     checks,
@@ -24,7 +24,7 @@ def markdown(report: Report) -> str:
     """The whole document; it ends with a newline and links to nothing but the sources' web addresses."""
     parts = [
         *_head(report),
-        *(inert(report.numbered(part)) for part in _parts(report)),
+        *(below(inert(report.numbered(part))) for part in _parts(report)),
         *checks(report),
         *contradictions(report),
         *open_questions(report),
