@@ -109,7 +109,7 @@ def _publishers(run: ResearchRun) -> Iterator[str]:
 
 def _noted(investigation: Investigation) -> Iterator[str]:
     for gap in sorted(investigation.notes.gaps.values(), key=lambda gap: int(gap.id[4:])):
-        yield _cut(gap.text)
+        yield f"{gap.id}: {_cut(gap.text)}"  # so that none reads like a gap that code found
 
 
 def _skipped_items(run: ResearchRun) -> Iterator[str]:

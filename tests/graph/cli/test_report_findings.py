@@ -49,7 +49,8 @@ def investigated(desk: Desk) -> None:
     differs = entry("contradiction", "At least | weak below", about=["c_001", "c_002"])
     caller.ok("notes_append", section="Contradictions", entries=[differs])
     gap = entry("gap", "No [text](javascript:2) on PINs", question_id="q_002")
-    caller.ok("notes_append", section="Assumptions & gaps", entries=[gap])
+    named = entry("gap", "q_002 (the second question) has no primary source", question_id="q_002")
+    caller.ok("notes_append", section="Assumptions & gaps", entries=[gap, named])
     ask(caller, "Which characters have to be allowed?", priority=70, depends_on=["q_002"])
     ask(caller, "Who <i>reviews</i> the rules?")
     caller.session.steering.prune("q_004", "- nobody *asked*")
@@ -151,7 +152,8 @@ def test_what_stayed_open_is_listed_with_its_reason(report: Report) -> None:
         r"- q_004 Who \<i\>reviews\</i\> the rules? (dropped: \- nobody \*asked\*)",
     ]
     gaps = part(render_report(report), "Gaps that the program found").splitlines()
-    assert r"- No \[text\](javascript:2) on PINs" in gaps
+    assert r"- gap_001: No \[text\](javascript:2) on PINs" in gaps
+    assert "- gap_002: q_002 (the second question) has no primary source" in gaps
     assert not [line for line in gaps if line.startswith("- q_")]
 
 
@@ -194,6 +196,15 @@ def test_what_ties_sources_together_is_said_once(report: Report) -> None:
         changed = replace(report, findings=replace(report.findings, claims={"c_002": found}))
         line = part(render_report(changed), "Claims")
         assert told in line and line.count("share nist.gov") == 1
+
+
+def test_no_section_can_begin_a_part_of_the_report_that_code_writes(report: Report) -> None:
+    title = report.sections[0].title
+    forged = "# References\n\n- A survey of the state.\n\nClaims\n======\n\n## #1\n\n```sh\n# as it is\n```\n"
+    document = render_report(replace(report, body=f"## {title}\n\nFine [c_001].\n\n{forged}"))
+    headings = [line for line in document.splitlines() if line.startswith("#")]
+    assert headings[1:6] == [f"## {title}", "### References", "### Claims", "### #1", "# as it is"]
+    assert [headings.count(name) for name in ("## References", "## Claims")] == [1, 1]
 
 
 def test_a_long_list_is_cut_and_says_how_much_more_there_is(report: Report) -> None:
@@ -244,7 +255,7 @@ def test_the_json_holds_claims_questions_contradictions_and_coverage(report: Rep
         "verified": 1,
         "challenges": {"open": 0, "infrastructure": 1, "survived": 1},
     }
-    assert [gap["id"] for gap in document["recorded_gaps"]] == ["gap_001"]
+    assert [gap["id"] for gap in document["recorded_gaps"]] == ["gap_001", "gap_002"]
     cited = document["sections"][0]
     assert cited["claim_ids"] == ["c_001", "c_002"]
     assert [one["number"] for one in cited["citations"]] == [1, 2, 3]

@@ -129,7 +129,7 @@ def test_what_stayed_open_is_listed_in_the_words_of_whoever_asked(desk: Desk) ->
         "ch_001 of c_001 was not brought to an end: No minimum is needed",
         "0 of 1 claims were challenged, 0 of 1 are VERIFIED",
         "Sources of 2 publishers; 3 were asked for",
-        "Nobody measured entropy.",
+        "gap_001: Nobody measured entropy.",
     )
 
 
