@@ -9,7 +9,7 @@ from researchdesk.state.claims import Claim, quoted
 from researchdesk.state.envelopes import seal
 from researchdesk.state.errors import Refusal
 from researchdesk.state.frontier import question_of
-from researchdesk.state.ids import CallId
+from researchdesk.state.ids import CallId, numbered
 from researchdesk.state.investigation import Changed, Investigation
 from researchdesk.state.limits import READ_CHARS_DEFAULT, Limits
 from researchdesk.state.notes import (
@@ -97,7 +97,7 @@ def _link(notes: Notes, link: args.Link, gathered: Gathered) -> claims.Link:
     """The link with its quote found in the archived text."""
     source = notes.sources.get(link.source_id)
     if source is None:
-        have = f"it has s_001..{max(notes.sources)}" if len(notes.sources) else "it has none"
+        have = f"it has s_001..{numbered('s', len(notes.sources))}" if len(notes.sources) else "it has none"
         raise Refusal("unknown_source", f"no source '{link.source_id}' in this run; {have}")
     if source.artifact_id in gathered.problems:
         raise Refusal("integrity", gathered.problems[source.artifact_id])
