@@ -27,6 +27,8 @@ QUOTES_A_SECTION = 12
 QUOTE_CHARS = 300
 LISTED = 100
 _MARKS = re.compile(r"[“”\[\]]")
+# What would make a citation or a quotation of words that are neither; an apostrophe inside a word is none.
+_QUOTING = re.compile(r"[\"“”„‟«»‹›「」『』〝〞＂❝❞<>\[\]]|(?<!\w)['‘’]|['‘’](?!\w)")
 
 
 def stop_gathering(driver: Driver, stop: Stop) -> None:
@@ -154,7 +156,7 @@ def _noted_quotes(driver: Driver) -> list[str]:
         line for source in driver.run.all_sources for line in _passage(driver, source)
     ]
     return found or [
-        f"- Archived, not evaluated: {source.title or source.url} [{source.source_id}]"
+        f"- Archived, not evaluated: {_told(source.title or source.url)} [{source.source_id}]"
         for source in driver.run.all_sources
     ]
 
@@ -206,17 +208,29 @@ def _document(driver: Driver, role: str, known: str, *, content: str) -> str:
     return str(data.get("artifact_id", ""))
 
 
+def _told(text: str) -> str:
+    """A text in one line of a document, as words that quote and cite nothing."""
+    return " ".join(_QUOTING.sub(" ", text).split())
+
+
 def _handoff_text(driver: Driver) -> str:
     claims = [
-        f"- {claim.id}, {claim.status}: {claim.text[:QUOTE_CHARS]} [{claim.id}]"
+        f"- {claim.id}, {claim.status}: {_told(claim.text[:QUOTE_CHARS])}{_cited(claim)}"
         for claim in driver.session.claims
     ]
-    sources = [f"- {source.title or source.url} [{source.source_id}]" for source in driver.run.all_sources]
+    sources = [
+        f"- {_told(source.title or source.url)} [{source.source_id}]" for source in driver.run.all_sources
+    ]
     still_open = [
-        f"- {question.id}, {question.status}: {question.text[:QUOTE_CHARS]}"
+        f"- {question.id}, {question.status}: {_told(question.text[:QUOTE_CHARS])}"
         for question in driver.session.frontier
         if question.status not in SETTLED_QUESTION
     ]
     parts = (("Claims", claims), ("Open questions", still_open), ("Archived sources", sources))
     blocks = ["\n".join([f"{name}:", *lines[:LISTED]]) for name, lines in parts if lines]
-    return "\n\n".join([f"Objective: {driver.run.objective}", *blocks])
+    return "\n\n".join([f"Objective: {_told(driver.run.objective)}", *blocks])
+
+
+def _cited(claim: Claim) -> str:
+    """The citation of a claim; one without a source cannot be cited."""
+    return f" [{claim.id}]" if claim.links else ""

@@ -58,13 +58,15 @@ UNITS: dict[str, tuple[str, Decimal]] = {
     for names, factor in units.items()
     for name in names.split()
 }  # fmt: skip
+POWER_DIGITS = 3
 _SIGN = r"(?<![\w.)])[-−]\s?"
 _GROUPED = r"\d{1,3}(?:[,\u00a0\u202f\u2009' ]\d{3})+(?!\d)(?:[.]\d+)?"
 _NUMBER = rf"(?:{_SIGN})?(?:{_GROUPED}|\d+(?:[.,]\d+)*)(?:[eE][-+]?\d+)?"
 _WORDS = "|".join(sorted([*NUMBER_WORDS], key=len, reverse=True))
 _TENS_WORDS = "|".join(_TENS.split())
+# In plain letters (?a:…), or "ſeven" and "fıve" were found where case does not count, and meant nothing afterwards.
 _FIGURE = re.compile(
-    rf"(?P<before>[$€£¥]|US\$)?\s?(?P<number>{_NUMBER}|\b(?:(?:{_TENS_WORDS})[- ])?(?:{_WORDS})\b)"
+    rf"(?P<before>[$€£¥]|US\$)?\s?(?P<number>{_NUMBER}|\b(?a:(?:(?:{_TENS_WORDS})[- ])?(?:{_WORDS}))\b)"
     rf"(?:[\s-]?(?P<magnitude>{'|'.join(sorted(MAGNITUDES, key=len, reverse=True))})\b)?"
     r"(?:\s?(?P<after>per\s?cent(?:age points?)?|percentage points?|[%‰°$€£¥]|[^\W\d_]+[²³]?))?",
     re.IGNORECASE,
@@ -131,6 +133,8 @@ def _values(number: str) -> list[tuple[Decimal, Decimal]]:
 
 def _readings(plain: str) -> list[Decimal]:
     body, _, power = plain.partition("e")
+    if len(power.lstrip("+-")) > POWER_DIGITS:
+        return []  # beyond what decimals reckon with
     tail = f"e{power}" if power else ""
     readings = []
     if re.fullmatch(r"-?\d{1,3}(,\d{3})+(\.\d+)?", body):

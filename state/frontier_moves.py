@@ -159,8 +159,9 @@ def select(frontier: Frontier, *, actor: Actor = "code") -> Moved:
             "question_in_progress",
             f"{frontier.current_id} is in progress; resolve it, retry it or add questions that block it first",
         )
+    stuck: set[str] = set()
     for question in sorted((q for q in frontier if q.status == "pending"), key=_rank):
-        chosen = _ready(frontier, question)
+        chosen = _ready(frontier, question, stuck)
         if chosen is not None:
             moved = Moved(frontier=frontier, question_id=chosen.id)
             if chosen.priority < question.priority:
@@ -175,15 +176,19 @@ def _rank(question: Question) -> tuple[int, int, int]:
     return -question.priority, question.depth, question.created_seq
 
 
-def _ready(frontier: Frontier, question: Question) -> Question | None:
-    """The question itself, or the best pending one that it waits for, however far; None when neither can run."""
+def _ready(frontier: Frontier, question: Question, stuck: set[str]) -> Question | None:
+    """The question itself, or the best pending one that it waits for, however far; None when neither can run.
+
+    ``stuck`` gathers the ids of those that cannot run: questions may wait for each other along very many paths.
+    """
     waits_for = frontier.waits_for(question)
     if not waits_for:
         return question
     for other in sorted((q for q in waits_for if q.status == "pending"), key=_rank):
-        found = _ready(frontier, other)
+        found = None if other.id in stuck else _ready(frontier, other, stuck)
         if found is not None:
             return found
+    stuck.add(question.id)
     return None
 
 
