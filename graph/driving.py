@@ -121,7 +121,8 @@ def _research(
     options = priced(replace(options, corpus=whole_paths(options.corpus)), model, terms.prices)
     index = IndexProgress(stop=lambda: out.control.drain_requested)
     sources = Sources()
-    if not _is_completed(desk, session_id):
+    completed = _is_completed(desk, session_id)
+    if not completed:
         if terms.confirm and options.model not in FREE_MODELS:
             _confirm(options)
         sources = desk.corpus_sources(options.corpus, origin_by=options.origin_by, progress=index.update)
@@ -132,6 +133,8 @@ def _research(
     out.text(session_id)
     report = _refreshed(sources, index)
     _announce(desk, session_id, options, report)
+    if not completed and options.model not in FREE_MODELS:
+        _tell_cost(desk, session_id, options, told=terms.confirm)
     out.line(
         {
             "type": "run.started",
@@ -210,9 +213,15 @@ def _announce(desk: Desk, session_id: str, options: RunOptions, report: CorpusRe
     limits = LIMITS[options.scope]
     steps = options.max_steps or limits.step_cap
     note(f"scope   {options.scope}, template {options.template}: at most {steps} model requests")
-    if options.model not in FREE_MODELS:
-        for line in estimate_lines(options):
-            note(line)
+
+
+def _tell_cost(desk: Desk, session_id: str, options: RunOptions, *, told: bool) -> None:
+    """What the run may cost in all, unless that was told already, and what it has cost by now."""
+    for line in () if told else estimate_lines(options):
+        note(line)
+    spent = desk.existing(session_id).workspace.spent
+    if spent.calls:
+        note(f"spent   {dollars(spent.cost)}, {spent.tokens:,} tokens by now")
 
 
 def estimate_lines(options: RunOptions) -> Iterator[str]:
@@ -268,6 +277,9 @@ def _finish(desk: Desk, ended: RunResult, out: _Output) -> Exit:
     path = _write_report(desk, ended.session_id, out) if ended.report_artifact_id else None
     said = "stopped as asked" if found == "stopped" else outcome_text(run)
     note(said if code is Exit.COMPLETED else f"the run is {said}" if found != "stopped" else said)
+    spent = desk.existing(ended.session_id).workspace.spent
+    if spent.cost != 0:
+        note(f"cost    {dollars(spent.cost)}, {spent.calls} requests, {spent.tokens:,} tokens")
     if path:
         note(f"report  {path}")
     if run.status != "completed":

@@ -46,6 +46,8 @@ class RunResult:
     blocked_reason: str
     report_artifact_id: str
     drained: bool = False
+    cost_usd: float | None = 0.0
+    """What the run has cost in all; None where a price is not known."""
 
 
 def run_research(
@@ -230,7 +232,7 @@ def _stream(
 
 
 def _result(session: Session, *, drained: bool = False) -> RunResult:
-    run = session.run
+    run, cost = session.run, session.workspace.cost
     if run is None:  # it was asked to stop before it began
         return RunResult(
             session_id=session.id,
@@ -249,4 +251,5 @@ def _result(session: Session, *, drained: bool = False) -> RunResult:
         blocked_reason=run.blocked_reason,
         report_artifact_id=run.report_artifact_id,
         drained=drained,
+        cost_usd=None if cost is None else float(round(cost, 6)),
     )

@@ -18,6 +18,7 @@ from researchdesk.state import events as ev
 from researchdesk.state.prices import FREE_MODELS, Price, cost
 
 NO_TOOL = ""
+TOOLS_SHOWN = 50
 _SMALLEST_SHARE = Decimal("1e-12")
 Key = tuple[str, str]
 
@@ -178,13 +179,20 @@ def usage_view(spending: Spending) -> dict[str, Any]:
     A cost that is not known is null. ``by_tool`` names what brought no call "no tool", and counts calls, not
     requests.
     """
-    by_tool = sorted((tool or "no tool", usage) for tool, usage in spending.by_tool.items())
     return {
         **_view(spending.total),
         "by_stage": {stage: _view(usage) for stage, usage in spending.by_stage().items()},
         "by_model": {model: _view(usage) for model, usage in spending.by_model().items()},
-        "by_tool": {tool: _view(usage) for tool, usage in by_tool},
+        "by_tool": {tool: _view(usage) for tool, usage in _tools(spending)},
     }
+
+
+def _tools(spending: Spending) -> list[tuple[str, Usage]]:
+    """The tools in order of their names; where a model made up many, those with most tokens and the sum of the rest."""
+    ranked = sorted(spending.by_tool.items(), key=lambda item: (-item[1].tokens, item[0]))
+    rest = sum((usage for _, usage in ranked[TOOLS_SHOWN:]), Usage())
+    shown = [(tool or "no tool", usage) for tool, usage in ranked[:TOOLS_SHOWN]]
+    return sorted(shown) + ([("other tools", rest)] if rest.calls else [])
 
 
 def _view(usage: Usage) -> dict[str, Any]:

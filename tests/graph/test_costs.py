@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
+from rpds import HashTrieMap
 from typer.testing import CliRunner
 
 import researchdesk as rd
@@ -64,12 +65,13 @@ def endless(view: View) -> AIMessage:
 
 
 def test_money_adds_up_by_stage_by_model_and_by_tool(desk: rd.Desk) -> None:
-    research(desk)
+    ended = research(desk)
     spent = spending(desk)
     requests = desk.existing("s").workspace.answered
     assert spent.total == Usage(
         calls=requests, input_tokens=1_000 * requests, output_tokens=100 * requests, cost=REQUEST * requests
     )
+    assert ended.cost_usd == float(REQUEST * requests)
     assert set(spent.by_stage()) == {"knowledge_base", "report_writing"}
     assert list(spent.by_model()) == ["scripted"]
     assert {"search_sources", "archive_source", "notes_append", "deep_research_complete"} <= set(
@@ -168,6 +170,17 @@ def test_the_shares_of_an_answers_calls_are_the_whole(
     shared = sum(spent.by_tool.values(), Usage())
     assert (shared.tokens, shared.cost) == (spent.total.tokens, spent.total.cost)
     assert all(part.cost is not None and part.cost >= 0 for part in spent.by_tool.values())
+
+
+def test_a_model_that_makes_up_tools_does_not_make_the_view_long() -> None:
+    parts = {f"tool {n:03}": Usage(calls=1, input_tokens=n, cost=None) for n in range(200)}
+    spent = Spending(by_stage_and_model=HashTrieMap(), by_tool=HashTrieMap(parts))
+    view = usage_view(spent)["by_tool"]
+    assert len(view) == 51
+    assert next(iter(view)) == "tool 150"
+    assert view["other tools"] == {
+        "calls": 150, "input": sum(range(150)), "output": 0, "cached": 0, "reasoning": 0, "cost_usd": None,
+    }  # fmt: skip
 
 
 # -- prices -----------------------------------------------------------------------------------------------------

@@ -249,6 +249,15 @@ def test_who_asks_a_waiting_run_to_stop_need_not_wait_for_it(tmp_path: Path) -> 
         assert (ended.status, ended.stop_reason) == ("completed", None)
 
 
+@pytest.mark.parametrize("name", ["openai:gpt-5", "gpt-5", "anthropic:claude-haiku-4-5"])
+def test_a_model_that_is_named_leaves_trying_again_to_the_run(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
+    assert getattr(rd.resolve_model(name), "max_retries") == 0  # noqa: B009 - not a field of every model
+
+
 # -- faults that stay -------------------------------------------------------------------------------------------
 
 
@@ -481,6 +490,7 @@ def test_the_command_line_researches_with_a_paid_model_within_its_budget(
     assert done.exit_code == 0, done.output
     assert "cost    $0.13 to $0.5, 85,000 to 800,000 tokens\n" in done.stderr
     calls = len(server.requests)
+    assert f"cost    {dollars(calls * Decimal('0.002'))}, {calls} requests, " in done.stderr
     with rd.open_desk(home) as desk:
         assert desk.existing(done.stdout.split("\n")[0]).workspace.cost == calls * Decimal("0.002")
     assert f"- **Cost:** {dollars(calls * Decimal('0.002'))}; {calls} requests" in done.stdout
