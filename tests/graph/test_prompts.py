@@ -9,6 +9,7 @@ from tests.desks import Caller
 
 import researchdesk as rd
 from researchdesk.graph.budget import Budget
+from researchdesk.graph.fitting import cost
 from researchdesk.graph.prompts import build_prompt
 from researchdesk.state.envelopes import open_envelope
 from researchdesk.state.events import ResearchStopped
@@ -72,10 +73,13 @@ def test_a_run_at_its_limits_still_has_a_prompt_under_the_cap(large: Caller) -> 
     assert view_of(large.session, cap=16_000)["sources"][-1]["source_id"] == "s_300"
 
 
-def test_many_records_of_every_kind_leave_room_for_claims(large: Caller) -> None:
+def test_many_records_of_every_kind_leave_room_for_claims(tmp_path: Path) -> None:
+    caller = Caller(rd.open_desk(tmp_path).session("s1", labels=INVESTIGATION_LABELS))
+    caller.start("何" * 2_000)
+    caller.source("Text.")
     link = {"source_id": "s_001", "stance": "supports", "quote": "Text.", "quotes_other_source": ""}
     claims = [{"kind": "claim", "text": f"{number} {'主' * 200}", "links": [link]} for number in range(20)]
-    large.ok("notes_append", section="Unverified", entries=claims)
+    caller.ok("notes_append", section="Unverified", entries=claims)
     kinds: dict[str, tuple[str, dict[str, Any]]] = {
         "contradictions": ("Contradictions", {"kind": "contradiction", "about": ["c_001", "c_002"]}),
         "datapoints": ("Datapoints", {"kind": "datapoint", "value": "1", "about": ["c_001"]}),
@@ -85,10 +89,12 @@ def test_many_records_of_every_kind_leave_room_for_claims(large: Caller) -> None
     for section, entry in kinds.values():
         for number in range(3):
             texts = [f"{number}.{n} {'記' * 200}" for n in range(20)]
-            large.ok("notes_append", section=section, entries=[{**entry, "text": text} for text in texts])
-    large.ok("notes_scratch", text="考" * 8_000)
-    view = view_of(large.session, cap=16_000)
-    assert all(view[name] for name in (*kinds, "claims", "sources", "scratch"))
+            caller.ok("notes_append", section=section, entries=[{**entry, "text": text} for text in texts])
+    caller.ok("notes_scratch", text="考" * 8_000)
+    view = view_of(caller.session, cap=16_000)
+    records = [view[name] for name in (*kinds, "scratch")]
+    assert all([*records, view["claims"], view["sources"]])
+    assert sum(map(cost, records)) <= 16_000 / 4
 
 
 def test_a_prompt_shows_a_small_run_whole(tmp_path: Path) -> None:
