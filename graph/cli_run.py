@@ -18,6 +18,21 @@ CorpusOption = Annotated[
         show_default=False,
     ),
 ]
+WebOption = Annotated[
+    str,
+    typer.Option(
+        "--web",
+        metavar="NAMES",
+        help="Search providers of the web, such as tavily,arxiv (also brave, searxng, ddgs, wikipedia, "
+        "semantic_scholar); keys come from the environment. Default: none, nothing of the web is read; "
+        "resume: as before",
+        show_default=False,
+    ),
+]
+DenseOption = Annotated[
+    bool,
+    typer.Option("--dense", help="Search the corpus by meaning too (needs researchdesk[dense])."),
+]
 ModelOption = Annotated[
     str,
     typer.Option(
@@ -104,11 +119,27 @@ WallOption = Annotated[
 ]
 
 
+def provider_names(named: str) -> tuple[str, ...]:
+    """The providers that an option names, all of them usable.
+
+    Raises:
+        UsageError: an unknown name, a missing key or extra.
+    """
+    names = tuple(dict.fromkeys(part.strip() for part in named.split(",") if part.strip()))
+    if names:
+        from researchdesk.tools.sources.providers.naming import make_providers
+
+        make_providers(names)
+    return names
+
+
 def run(
     objective: Annotated[
         str, typer.Argument(metavar="OBJECTIVE", help="The question, up to 2,000 characters.")
     ],
     corpus: CorpusOption = [],  # noqa: B006 - typer copies it
+    web: WebOption = "",
+    dense: DenseOption = False,
     model: ModelOption = "",
     scope: Annotated[
         ScopeLevel,
@@ -141,7 +172,7 @@ def run(
     confirm: ConfirmOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Research a question in local documents and write a report with sources.
+    """Research a question in local documents and on the web, and write a report with sources.
 
     The session id is the first line of stdout, the report follows; stderr shows the progress. With --json, stdout
     has one JSON object a line, the last of type "result". Exit: 0 completed, 3 blocked, partial or stopped.
@@ -152,10 +183,14 @@ def run(
     from researchdesk.state.templates import template_named
     from researchdesk.tools.sources.roots import check_paths
 
-    if not corpus:
+    providers = provider_names(web)
+    if not corpus and not providers:
         raise UsageError(
-            "nothing to search: name folders or files with --corpus PATH, for example --corpus docs/"
+            "nothing to search: name folders or files with --corpus PATH, for example --corpus docs/, or search "
+            "providers with --web, for example --web tavily"
         )
+    if dense and not corpus:
+        raise UsageError("--dense searches local documents by meaning; name them with --corpus PATH")
     # Whatever a person can get wrong is told before there is a home folder or a session.
     check_paths(corpus)
     template_named(template)
@@ -173,6 +208,8 @@ def run(
 
         options = RunOptions(
             corpus=tuple(corpus),
+            web=providers,
+            dense=dense,
             origin_by=origin_by or "auto",
             model=model or "offline",
             scope=scope,
@@ -190,6 +227,7 @@ def run(
 def resume(
     session: SessionArgument = "",
     corpus: CorpusOption = [],  # noqa: B006 - typer copies it
+    web: WebOption = "",
     model: ModelOption = "",
     home: HomeOption = "",
     origin_by: OriginOption = None,
@@ -214,6 +252,7 @@ def resume(
         options = remembered_options(
             found,
             corpus=tuple(corpus) or None,
+            web=provider_names(web) or None,
             model=model or None,
             origin_by=origin_by,
             max_steps=max_steps,

@@ -16,7 +16,7 @@ from researchdesk.graph.budget import Budget
 from researchdesk.graph.costs import Prices, priced
 from researchdesk.graph.driver import DRIVER_KEY, PARALLEL_CALLS, Driver
 from researchdesk.graph.models import max_output_of, resolve_model
-from researchdesk.graph.options import RunOptions
+from researchdesk.graph.options import RunOptions, sources_of
 from researchdesk.state import events as ev
 from researchdesk.state.cleaning import safe_error
 from researchdesk.state.errors import LeaseLost, Refusal, ResearchdeskError, UsageError
@@ -95,7 +95,7 @@ class Lead:
             return self._desk
 
     def _opened_sources(self, desk: Desk, options: RunOptions) -> Sources:
-        return self._sources or desk.corpus_sources(options.corpus, origin_by=options.origin_by)
+        return self._sources or sources_of(desk, options)
 
 
 def make_driver(session: Session, model: BaseChatModel, options: RunOptions) -> Driver:

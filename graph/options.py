@@ -8,18 +8,24 @@ from researchdesk.state.errors import UsageError
 from researchdesk.state.prices import Price
 from researchdesk.state.vocabulary import ScopeLevel
 from researchdesk.tools.door import Session
+from researchdesk.tools.sources.gathering import Sources
+from researchdesk.tools.sources.ingest import Progress
 from researchdesk.tools.sources.origins import OriginBy
+from researchdesk.tools.workspace import Desk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
     """Options of a run; 0 means that a budget is not limited beyond the scope's own caps.
 
-    ``model`` is the name that is recorded; the model itself is given apart from it. ``price`` is what it costs, None
-    where nobody knows.
+    ``web`` names search providers; without one nothing of the web is read. ``dense`` searches the corpus by meaning
+    too. ``model`` is the name that is recorded; the model itself is given apart from it. ``price`` is what it costs,
+    None where nobody knows.
     """
 
     corpus: tuple[str, ...] = ()
+    web: tuple[str, ...] = ()
+    dense: bool = False
     origin_by: OriginBy = "auto"
     model: str = "offline"
     scope: ScopeLevel = "standard"
@@ -34,6 +40,8 @@ class RunOptions:
         """The event that lets a later resume find these options."""
         return ev.RunConfigured(
             corpus=self.corpus,
+            web=self.web,
+            dense=self.dense,
             origin_by=self.origin_by,
             model=self.model,
             max_steps=self.max_steps,
@@ -44,10 +52,23 @@ class RunOptions:
         )
 
 
+def sources_of(desk: Desk, options: RunOptions, *, progress: Progress | None = None) -> Sources:
+    """Where a run with these options may search and read.
+
+    Raises:
+        UsageError: as `Desk.corpus_sources` and `Desk.web_sources`.
+    """
+    local = desk.corpus_sources(
+        options.corpus, origin_by=options.origin_by, progress=progress, dense=options.dense
+    )
+    return local + desk.web_sources(options.web) if options.web else local
+
+
 def remembered_options(
     session: Session,
     *,
     corpus: tuple[str, ...] | None = None,
+    web: tuple[str, ...] | None = None,
     model: str | None = None,
     origin_by: OriginBy | None = None,
     max_steps: int | None = None,
@@ -67,6 +88,8 @@ def remembered_options(
     same_model = model is None or model == before.model
     return RunOptions(
         corpus=before.corpus if corpus is None else corpus,
+        web=before.web if web is None else web,
+        dense=before.dense,
         origin_by=origin_by or before.origin_by,  # type: ignore[arg-type]
         model=before.model if model is None else model,
         scope=workspace.run.scope_level,

@@ -97,7 +97,8 @@ def create_research_graph(
     *,
     model: str | BaseChatModel = "offline",
     corpus: Sequence[str | Path] = (),
-    web: None = None,
+    web: Sequence[str] = (),
+    dense: bool = False,
     scope: ScopeLevel = "standard",
     template: str = "implementation",
     approval: Literal["detached"] = "detached",
@@ -116,12 +117,13 @@ def create_research_graph(
         desk: an opened desk, or a home folder that is opened at the first invocation.
         model: ``offline``, a string for `init_chat_model`, or a chat model that can call tools.
         corpus: folders and files that a run may search and read; an invocation's own ``corpus`` must be among them.
-        web: no web provider is part of this version.
+        web: names of search providers of the web, such as ``tavily``; without one nothing of the web is read.
+        dense: whether the corpus is searched by meaning too (extra ``dense``).
         scope: ``quick``, ``standard`` or ``deep``, where the input does not say.
         template: the report's template, where the input does not say.
         approval: how desk changes are approved; research changes nothing outside the ledger.
         checkpointer: a LangGraph checkpointer. The ledger alone is enough to resume.
-        sources: search providers and fetchers to use instead of a corpus.
+        sources: search providers and fetchers to use instead of corpus and web.
         origin_by: who counts as the publisher of a local file: ``auto``, ``root``, ``folder`` or ``file``.
         max_steps, budget_tokens, budget_usd, wall_seconds: budgets of a run; 0 leaves the scope's own caps.
         prices: a file with prices that come before the built-in ones, or the price of the model itself.
@@ -133,12 +135,12 @@ def create_research_graph(
     Raises:
         UsageError: an option that this version does not have.
     """
-    if web is not None:
-        raise UsageError(f"web={web!r}: this version reads local documents only; leave web out")
     if approval != "detached":
         raise UsageError(f"approval={approval!r}: only 'detached' is there")
     options = RunOptions(
         corpus=tuple(str(path) for path in corpus),
+        web=tuple(web),
+        dense=dense,
         origin_by=origin_by,
         model=model_name(model),
         scope=scope,

@@ -20,7 +20,7 @@ from researchdesk.graph.driver import DRIVER_KEY, PARALLEL_CALLS, Driver, Stream
 from researchdesk.graph.invocation import blocking_on_errors, make_driver
 from researchdesk.graph.models import model_name, resolve_model
 from researchdesk.graph.nodes import begin_run, checked_objective
-from researchdesk.graph.options import RunOptions, remembered_options
+from researchdesk.graph.options import RunOptions, remembered_options, sources_of
 from researchdesk.graph.research import ResearchGraph, create_research_graph
 from researchdesk.state.ids import session_stream
 from researchdesk.state.vocabulary import INVESTIGATION_LABELS, ScopeLevel
@@ -55,6 +55,8 @@ def run_research(
     objective: str,
     *,
     corpus: Sequence[str | Path] = (),
+    web: Sequence[str] = (),
+    dense: bool = False,
     model: str | BaseChatModel = "offline",
     session_id: str = "",
     scope: ScopeLevel = "standard",
@@ -74,8 +76,9 @@ def run_research(
 
     Called again with the same session it takes the run up. ``on_event`` gets ``{"type": "ledger.event", "seq",
     "kind"}`` for each new event, ``on_index`` the progress of indexing (done, total, name); ``control`` lets another
-    thread ask for a clean stop. ``prices`` is a file with prices that come before the built-in ones, or the
-    price of the model itself; ``budget_usd`` needs one.
+    thread ask for a clean stop. ``web`` names search providers (`make_providers`); without one nothing of the web
+    is read. ``dense`` searches the corpus by meaning too. ``sources`` are used instead of both. ``prices`` is a
+    file with prices that come before the built-in ones, or the price of the model itself; ``budget_usd`` needs one.
 
     Raises:
         UsageError: a missing corpus, an objective that cannot be taken, a session with another question, a budget in
@@ -85,6 +88,8 @@ def run_research(
     """
     options = RunOptions(
         corpus=whole_paths(corpus),
+        web=tuple(web),
+        dense=dense,
         origin_by=origin_by,
         model=model_name(model),
         scope=scope,
@@ -96,7 +101,7 @@ def run_research(
     )
     chosen = resolve_model(model)
     options = priced(options, chosen, prices)
-    found = sources or desk.corpus_sources(options.corpus, origin_by=origin_by, progress=on_index)
+    found = sources or sources_of(desk, options, progress=on_index)
     if not session_id or desk.ledger.head(session_stream(session_id)).count == 0:
         checked_objective(objective)
     session = desk.session(session_id or new_session_id(desk), labels=INVESTIGATION_LABELS, sources=found)
@@ -108,6 +113,7 @@ def resume_research(
     session_id: str = "",
     *,
     corpus: Sequence[str | Path] | None = None,
+    web: Sequence[str] | None = None,
     model: str | BaseChatModel | None = None,
     origin_by: OriginBy | None = None,
     max_steps: int | None = None,
@@ -120,7 +126,7 @@ def resume_research(
     on_index: Progress | None = None,
     control: RunControl | None = None,
 ) -> RunResult:
-    """Take up a run where the ledger left it; corpus, model, price and budgets are remembered unless given anew.
+    """Take up a run where the ledger left it; corpus, web, model, price and budgets are remembered unless given anew.
 
     Raises:
         NotFound: no such session.
@@ -130,6 +136,7 @@ def resume_research(
     options = remembered_options(
         session,
         corpus=None if corpus is None else whole_paths(corpus),
+        web=None if web is None else tuple(web),
         model=None if model is None else model_name(model),
         origin_by=origin_by,
         max_steps=max_steps,
@@ -141,9 +148,7 @@ def resume_research(
         return _result(session)
     chosen = resolve_model(options.model if model is None else model)
     options = priced(options, chosen, prices)
-    session.sources = sources or desk.corpus_sources(
-        options.corpus, origin_by=options.origin_by, progress=on_index
-    )
+    session.sources = sources or sources_of(desk, options, progress=on_index)
     return _drive(desk, session, chosen, options, objective="", on_event=on_event, control=control)
 
 

@@ -100,6 +100,10 @@ class RunConfigured:
     """The options a run was started or resumed with, so that a later resume needs none."""
 
     corpus: tuple[str, ...] = ()
+    web: tuple[str, ...] = ()
+    """Names of the search providers of the web; without one nothing of the web is read."""
+    dense: bool = False
+    """Whether the corpus is searched by meaning too."""
     origin_by: str = "auto"
     model: str = "offline"
     max_steps: int = 0

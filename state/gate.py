@@ -31,7 +31,7 @@ def missing_for_report(workspace: Workspace) -> tuple[str, ...]:
     assert run is not None
     if run.stop_reason:
         return () if run.sources else (NO_SOURCE,)
-    searchable = bool(workspace.config and workspace.config.corpus)
+    searchable = bool(workspace.config and (workspace.config.corpus or workspace.config.web))
     unsearched = (NOT_SEARCHED,) if searchable and not run.searches else ()
     if investigation is None:
         return unsearched or tuple(_sources_lacking(run, _leads_left(run, workspace.refused_locators)))
