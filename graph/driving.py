@@ -15,7 +15,7 @@ from researchdesk.graph.costs import dollars, estimate, priced
 from researchdesk.graph.driver import StreamEvent
 from researchdesk.graph.exits import Exit, error_text, tell_error
 from researchdesk.graph.models import resolve_model
-from researchdesk.graph.options import RunOptions
+from researchdesk.graph.options import RunOptions, sources_of
 from researchdesk.graph.plain import one_line
 from researchdesk.graph.progress import IndexProgress, RunProgress, StoppedEarly
 from researchdesk.graph.rendering import render_report
@@ -125,7 +125,7 @@ def _research(
     if not completed:
         if terms.confirm and options.model not in FREE_MODELS:
             _confirm(options)
-        sources = desk.corpus_sources(options.corpus, origin_by=options.origin_by, progress=index.update)
+        sources = sources_of(desk, options, progress=index.update)
         # What a person can get wrong is told by now; from here on there is a run that can be resumed.
         begin_research(desk, session_id, options, objective=objective, model=model)
     else:
@@ -203,6 +203,8 @@ def _announce(desk: Desk, session_id: str, options: RunOptions, report: CorpusRe
     note(f"model   {model_text(options.model)}")
     for path in options.corpus:
         note(f"corpus  {one_line(path)}")
+    if options.web:
+        note(f"web     {', '.join(options.web)}")
     if report:
         note(f"        {report.files:,} documents ({report.indexed:,} read anew, {report.seconds:.1f} s)")
         for reason, count in sorted(report.left_out.items()):
