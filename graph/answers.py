@@ -20,6 +20,8 @@ from researchdesk.tools.door import Session
 _THINKING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 TEXT_CHARS = 64_000
+# What went into a provider's cache; where it says for how long, the first is 0.
+_WRITTEN = ("cache_creation", "ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +68,7 @@ def read_answer(message: object, request: ev.ModelCalled, *, ordinal: int) -> An
         cleaned=cleaned,
         dropped_calls=dropped,
         cached_tokens=min(read, _tokens(known[0], "cache_read")),
-        written_tokens=min(read, _tokens(known[0], "cache_creation")),
+        written_tokens=min(read, sum(_tokens(known[0], name) for name in _WRITTEN)),
         reasoning_tokens=min(output, _tokens(known[1], "reasoning")),
     )
     return Answer(event=event, bodies=stow.bodies)

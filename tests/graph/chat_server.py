@@ -1,4 +1,4 @@
-"""A server on this machine that speaks Chat Completions, whole and streamed, and answers from a script."""
+"""A server on this machine that answers from a script, over Chat Completions or over Anthropic's Messages."""
 
 import json
 import threading
@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
+from langchain_anthropic import ChatAnthropic
 from langchain_core.messages import AIMessage
 from langchain_openai import ChatOpenAI
 
@@ -35,6 +36,8 @@ class Reply:
     read: int = 1_000
     written: int = 100
     cached: int = 0
+    stored: int = 0
+    """Input that went into the provider's cache; Anthropic alone says so."""
     reasoning: int = 0
 
 
@@ -80,6 +83,17 @@ class ChatServer:
         }
         return ChatOpenAI(base_url=self.url, **{**given, **more})
 
+    def anthropic_model(self, **more: Any) -> ChatAnthropic:
+        """A model of Anthropic's whose requests come here, once each."""
+        given = {
+            "model": "claude-wire",
+            "api_key": "none",
+            "max_retries": 0,
+            "timeout": 20,
+            "max_tokens": 4_000,
+        }
+        return ChatAnthropic(base_url=self.url.removesuffix("/v1"), **{**given, **more})
+
     def reply(self, request: dict[str, Any]) -> Reply | Fault:
         """The script's reply to a request."""
         opened = open_envelope(str(request["messages"][-1]["content"]))
@@ -117,6 +131,8 @@ def _handler(server: ChatServer) -> type[BaseHTTPRequestHandler]:
             reply = server.reply(request)
             if isinstance(reply, Fault):
                 self._fail(reply)
+            elif self.path.endswith("/messages"):
+                self._send(200, "application/json", json.dumps(message(reply)))
             elif request.get("stream"):
                 usage = bool(request.get("stream_options", {}).get("include_usage"))
                 events = "".join(f"data: {event}\n\n" for event in streamed(reply, usage=usage))
@@ -155,6 +171,25 @@ def whole(reply: Reply) -> dict[str, Any]:
     message = {"role": "assistant", "content": reply.content, **({"tool_calls": calls} if calls else {})}
     choice = {"index": 0, "message": message, "finish_reason": _finish(reply), "logprobs": None}
     return {**_envelope("chat.completion"), "choices": [choice], "usage": _usage(reply)}
+
+
+def message(reply: Reply) -> dict[str, Any]:
+    """The answer as Anthropic's Messages give it; its input counts without what was cached."""
+    text = [{"type": "text", "text": reply.content}] if reply.content else []
+    calls = [
+        {"type": "tool_use", "id": call.id, "name": call.name, "input": json.loads(call.arguments)}
+        for call in reply.calls
+    ]
+    usage = {
+        "input_tokens": reply.read - reply.cached - reply.stored,
+        "cache_read_input_tokens": reply.cached,
+        "cache_creation_input_tokens": reply.stored,
+        "cache_creation": {"ephemeral_5m_input_tokens": reply.stored, "ephemeral_1h_input_tokens": 0},
+        "output_tokens": reply.written,
+    }
+    stop = {"length": "max_tokens", "stop": "end_turn", "tool_calls": "tool_use"}[_finish(reply)]
+    head = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-wire"}
+    return {**head, "content": text + calls, "stop_reason": stop, "stop_sequence": None, "usage": usage}
 
 
 def streamed(reply: Reply, *, usage: bool) -> Iterator[str]:

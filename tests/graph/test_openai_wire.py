@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from researchdesk.graph.progress import milestone_text
 from researchdesk.graph.research import create_research_graph
 from researchdesk.tools.schema_lint import lint_schema
 
-from .chat_server import Call, ChatServer, Fault, Reply, Script
+from .chat_server import Call, ChatServer, Fault, Reply, Script, over_the_wire
 from .scripted_model import QUESTION, QUOTES, View, call, researcher, says, sky
 
 Answers = Callable[[View], AIMessage | Reply | Fault]
@@ -381,6 +382,43 @@ def test_parts_of_usage_are_kept_and_never_more_than_the_whole(desk: rd.Desk) ->
     assert [answers[0][name] for name in names] == [900, 700, 80, 50]
     strange = answers[1]
     assert strange["cached_tokens"] == 0 and strange["reasoning_tokens"] <= strange["output_tokens"]
+
+
+# -- another provider's wire -------------------------------------------------------------------------------------
+
+
+def test_a_whole_research_goes_over_anthropics_wire_with_what_its_cache_read_and_took(desk: rd.Desk) -> None:
+    price = rd.Price(input="1", cached_input="0.1", cache_write="1.25", output="5")
+
+    def cached(view: View) -> Reply:
+        return replace(over_the_wire(researcher(view)), cached=500, stored=200)
+
+    with ChatServer(first(Fault(status=529, headers={"retry-after": "7"}), cached)) as server:
+        model = server.anthropic_model()
+        ended = rd.run_research(
+            desk, QUESTION, model=model, sources=sky(), scope="quick", session_id="s", prices=price
+        )
+    assert (ended.status, ended.stop_reason) == ("completed", None)
+    assert_every_call_has_one_record(desk)
+    workspace = desk.existing("s").workspace
+    answered = workspace.answered
+    assert len(server.requests) == answered + 1
+    spent = workspace.spent
+    assert (spent.input_tokens, spent.cached_tokens) == (1_000 * answered, 500 * answered)
+    # 300 at 1, 500 at 0.1, 200 at 1.25 and 100 at 5 for a million
+    assert spent.cost == answered * Decimal("0.0011")
+
+
+@pytest.mark.parametrize(
+    "name", ["prose instead of a call", "an unknown tool", "one id for two calls", "cut off"]
+)
+def test_anthropics_answers_are_taken_in_stride_too(desk: rd.Desk, name: str) -> None:
+    strange = {**ONCE, "cut off": Reply(content="Half a", finish="length")}[name]
+    with ChatServer(first(strange)) as server:
+        model = server.anthropic_model()
+        ended = rd.run_research(desk, QUESTION, model=model, sources=sky(), scope="quick", session_id="s")
+    assert (ended.status, ended.stop_reason) == ("completed", None)
+    assert_every_call_has_one_record(desk)
 
 
 # -- nothing is paid twice --------------------------------------------------------------------------------------
