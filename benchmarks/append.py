@@ -1,159 +1,39 @@
-"""What a durable tool call costs: ``python benchmarks/append.py [--calls 300] [--repeat 5]``.
+"""What a durable tool call costs: ``python benchmarks/append.py [--calls 250] [--repeat 5] [--folder DIR]``.
 
 A call's append is measured against the same SQL statements in bare SQLite, against one bare commit of its event,
 and in short against long sessions. The sides are interleaved operation by operation in one process on warm WAL
-files, since only the ratio of two such figures means anything. CPU time stands beside the wall clock.
+files. CPU time stands beside the wall clock.
 """
 
 import argparse
 import shutil
-import statistics
 import tempfile
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
+from sessions import (
+    CALLS,
+    NOTE,
+    WARM_UP,
+    Side,
+    Timed,
+    appended,
+    bare_commits,
+    caller,
+    interleaved,
+    middle,
+    seeded,
+    warm,
+)
+from showing import Bar, add_no_fail, judge, show
 
-from researchdesk.state import events as ev
-from researchdesk.state.bodies import named_bodies
-from researchdesk.stores.replay import Projection, follow
 from researchdesk.stores.sqlite.connection import Connection, connect, dbapi
-from researchdesk.stores.sqlite.ledger import _INSERT_EVENT, SqliteLedger, _event_values
-from researchdesk.tools.door import Session
+from researchdesk.stores.sqlite.ledger import SqliteLedger, _event_values
 from researchdesk.tools.workspace import Desk, open_desk
 
-WARM_UP = 40
 Statement = tuple[str, Any]
-STEP = {
-    "kind": "local_exploration",
-    "status": "completed",
-    "objective": "Find out where sessions are opened",
-    "summary": "They are opened by the facade, and nowhere else.",
-    "roots": ["tools/"],
-    "stopping_condition": "every caller was read",
-    "expected_evidence": "the place",
-    "evidence_artifact_ids": ["s_001"],
-}
-NOTE = {
-    "role": "evidence_note",
-    "name": "Where sessions are opened",
-    "content": "The facade opens every session, as the text says [s_001].",
-    "summary": "The facade opens them.",
-    "source_artifact_ids": ["s_001"],
-}
-CALLS: dict[str, dict[str, Any]] = {"deep_research_record_step": STEP, "deep_research_save_artifact": NOTE}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Timed:
-    """Medians of one side, in microseconds."""
-
-    wall: float
-    cpu: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
-    """One side of a comparison: an operation that is done again and again."""
-
-    name: str
-    work: Callable[[], object]
-
-
-def interleaved(sides: list[Side], *, times: int) -> list[Timed]:
-    """Do one operation of each side in turn, ``times`` times."""
-    wall: list[list[int]] = [[] for _ in sides]
-    cpu: list[list[int]] = [[] for _ in sides]
-    for turn in range(times):
-        for place in range(len(sides)):
-            at = (place + turn) % len(sides)
-            began, worked = time.perf_counter_ns(), time.thread_time_ns()
-            sides[at].work()
-            cpu[at].append(time.thread_time_ns() - worked)
-            wall[at].append(time.perf_counter_ns() - began)
-    return [
-        Timed(wall=statistics.median(w) / 1000, cpu=statistics.median(c) / 1000)
-        for w, c in zip(wall, cpu, strict=True)
-    ]
-
-
-# -- sessions -------------------------------------------------------------------------------------------------
-
-
-def seeded(home: Path, *, events: int) -> None:
-    """A desk with one session of about so many events."""
-    with open_desk(home) as desk:
-        # Nothing of this is kept, so nothing has to reach the disk at once.
-        desk.ledger._db.execute("PRAGMA synchronous=OFF")  # type: ignore[attr-defined]
-        call = caller(desk.session("s"), "seed")
-        call(
-            "deep_research_start",
-            {"objective": "Where is it?", "scope_level": "quick", "template": "general"},
-        )
-        source = {"role": "source", "name": "Text", "content": "The facade opens every session.\n" * 20}
-        call("deep_research_save_artifact", {**source, "locator": "notes/text.md"})
-        for tool, arguments in work_mix(events):
-            if desk.session("s").workspace.seq >= events:
-                break
-            call(tool, arguments)
-
-
-def work_mix(events: int) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Steps, notes and looks at the status; they leave room for what is measured."""
-    steps = 100
-    for n in range(events):
-        if n % 10 == 0 and steps:
-            steps -= 1
-            yield "deep_research_record_step", STEP
-        elif n % 10 < 5:
-            yield "deep_research_save_artifact", {**NOTE, "content": f"{NOTE['content']} Note {n}."}
-        else:
-            yield "deep_research_update_checklist", {"item_id": "sources_compared", "status": "in_progress"}
-
-
-def caller(session: Session, prefix: str) -> Callable[[str, dict[str, Any]], object]:
-    """Calls tools under new ids."""
-    count = iter(range(1_000_000))
-
-    def call(tool: str, arguments: dict[str, Any]) -> object:
-        result = session.call(tool, arguments, tool_call_id=f"{prefix}{next(count)}")
-        assert result.status == "success" or result.data.get("code") == "invalid_arguments", result.text
-        return result
-
-    return call
-
-
-def warm(connection: Connection) -> None:
-    """Grow the WAL to its full length once, so that what follows writes over it again."""
-    connection.execute("INSERT INTO blobs (hash, bytes) VALUES ('sha256:warm', zeroblob(8000000))")
-    connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchall()
-
-
-def appended(session: Session, like: list[ev.Event], *, times: int) -> Callable[[], object]:
-    """Appends events like those of a call, made before: checks, fold, chain, rows and commit, nothing else."""
-    *own, record = like
-    assert isinstance(record, ev.CallRecorded)
-    bodies = {key: session.records.ledger.body(key) or b"" for event in like for key in named_bodies(event)}
-    run = session.run
-    assert run is not None
-    made = []
-    for n in range(1, times + 1):
-        events: list[ev.Event] = []
-        for event in own:
-            if isinstance(event, ev.StepRecorded):
-                events.append(replace(event, step=run.step_count + n))
-            elif isinstance(event, ev.ArtifactRecorded):
-                events.append(replace(event, artifact_id=f"a_{n:016x}"))
-        made.append([*events, replace(record, tool_call_id=f"append{n}")])
-    following = iter(made)
-    return lambda: session.record(next(following), bodies=bodies)
-
-
-# -- the bare side --------------------------------------------------------------------------------------------
+SIZES = (100, 5_000)
 
 
 class _Recording(dbapi.Connection):
@@ -210,24 +90,8 @@ def replayed(connection: Connection, calls: list[list[Statement]]) -> Callable[[
     return work
 
 
-def bare_commits(connection: Connection, values: tuple[Any, ...]) -> Callable[[], None]:
-    """Commits one event row after the other."""
-    count = iter(range(10_000_000, 20_000_000))
-
-    def work() -> None:
-        n = next(count)
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute(_INSERT_EVENT, (f"bare:{n}", n, f"e_{n}", *values[3:]))
-        connection.execute("COMMIT")
-
-    return work
-
-
-# -- comparisons ----------------------------------------------------------------------------------------------
-
-
 def against_bare(folder: Path, tool: str, *, calls: int) -> tuple[list[str], list[Timed]]:
-    """A call, its statements bare, one bare commit of its event, its append alone, and an exact retry."""
+    """A call, its statements bare, one bare commit of its event, and its append alone."""
     seed = folder / "seed"
     homes = [folder / f"{tool}-{name}" for name in ("recorded", "ours", "bare", "commit", "append")]
     for home in homes:
@@ -242,13 +106,11 @@ def against_bare(folder: Path, tool: str, *, calls: int) -> tuple[list[str], lis
         caller(other, "like")(tool, CALLS[tool])
         like = [stored.event() for stored in other.events()[-2:]]
         bare, single = connect(homes[2] / "ledger.sqlite"), connect(homes[3] / "ledger.sqlite")
-        retried = {"tool_call_id": "m0"}
         sides = [
             Side(name="call", work=lambda: call(tool, CALLS[tool])),
             Side(name="its statements, bare", work=replayed(bare, statements)),
             Side(name="bare commit of the event", work=bare_commits(single, _event_values(event))),
             Side(name="its append alone", work=appended(other, like, times=calls + WARM_UP)),
-            Side(name="exact retry", work=lambda: session.call(tool, CALLS[tool], **retried)),
         ]
         interleaved(sides, times=WARM_UP)
         for connection in (desk.ledger._db, plain.ledger._db, bare, single):  # type: ignore[attr-defined]
@@ -280,76 +142,59 @@ def flatness(folder: Path, sizes: list[int], *, calls: int) -> list[Timed]:
     return timed
 
 
-def cold_fold(home: Path) -> tuple[int, float]:
-    """Events of a session and the CPU milliseconds to read, check and fold them all."""
-    times = []
-    with open_desk(home) as desk:
-        for _ in range(5):
-            began = time.thread_time_ns()
-            stored = desk.ledger.read("session:s")
-            follow(Projection(), stored)
-            times.append((time.thread_time_ns() - began) / 1e6)
-    return len(stored), statistics.median(times)
-
-
-def middle(values: list[float]) -> float:
-    return statistics.median(values)
-
-
-def show_calls(console: Console, folder: Path, *, calls: int, repeat: int) -> None:
+def call_bars(folder: Path, *, calls: int, repeat: int) -> list[Bar]:
+    bars = []
     for tool in CALLS:
         rounds = []
         for _ in range(repeat):
             names, timed = against_bare(folder, tool, calls=calls)
             rounds.append(timed)
-        table = Table("", "wall µs", "CPU µs", "this / statements", "CPU", "this / commit", title=tool)
+        rows = []
         for at, name in enumerate(names):
-            table.add_row(
-                name,
+            figures = (
                 f"{middle([r[at].wall for r in rounds]):.0f}",
                 f"{middle([r[at].cpu for r in rounds]):.0f}",
-                f"{middle([r[at].wall / r[1].wall for r in rounds]):.2f}",
-                f"{middle([r[at].cpu / r[1].cpu for r in rounds]):.2f}",
-                f"{middle([r[at].wall / r[2].wall for r in rounds]):.2f}",
+                *(f"{middle([r[at].wall / r[to].wall for r in rounds]):.2f}" for to in (1, 2)),
+                *(f"{middle([r[at].cpu / r[to].cpu for r in rounds]):.2f}" for to in (1, 2)),
             )
-        console.print(table)
+            rows.append((name, *figures))
+        columns = ("", "wall µs", "CPU µs", "/ statements", "/ commit", "CPU / statements", "CPU / commit")
+        show(tool, columns, rows)
+        for to, against, bar in ((1, "its statements", 1.5), (2, "one commit", 1.75)):
+            value = middle([r[3].wall / r[to].wall for r in rounds])
+            bars.append(Bar(name=f"{tool}: append / {against}", value=value, bar=bar))
+    return bars
 
 
-def show_sizes(console: Console, folder: Path, *, sizes: list[int], calls: int, repeat: int) -> None:
-    rounds = [flatness(folder, sizes, calls=calls) for _ in range(repeat)]
-    table = Table(
-        "events", "wall µs", "CPU µs", f"/ {sizes[0]}", "CPU", title="the same call in longer sessions"
-    )
-    for at, size in enumerate(sizes):
-        table.add_row(
-            f"{size:,}",
-            f"{middle([r[at].wall for r in rounds]):.0f}",
-            f"{middle([r[at].cpu for r in rounds]):.0f}",
-            f"{middle([r[at].wall / r[0].wall for r in rounds]):.2f}",
-            f"{middle([r[at].cpu / r[0].cpu for r in rounds]):.2f}",
-        )
-    console.print(table)
+def size_bar(folder: Path, *, calls: int, repeat: int) -> Bar:
+    rounds = [flatness(folder, list(SIZES), calls=calls) for _ in range(repeat)]
+    rows = []
+    for at, size in enumerate(SIZES):
+        wall, cpu = middle([r[at].wall for r in rounds]), middle([r[at].cpu for r in rounds])
+        rows.append((f"{size:,}", f"{wall:.0f}", f"{cpu:.0f}"))
+    show("the same call in longer sessions", ("events", "wall µs", "CPU µs"), rows)
+    value = middle([r[-1].cpu / r[0].cpu for r in rounds])
+    return Bar(name=f"{SIZES[-1]:,} events / {SIZES[0]}, CPU time", value=value, bar=1.15)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--calls", type=int, default=300, help="operations of each side, at most 300")
+    parser.add_argument("--calls", type=int, default=250, help="operations of each side, at most 250")
     parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[100, 2_000, 5_000])
+    parser.add_argument("--folder", type=Path, help="where the ledgers lie; a temporary folder otherwise")
+    add_no_fail(parser)
     given = parser.parse_args()
-    console = Console()
-    calls = min(given.calls, 300)
-    with tempfile.TemporaryDirectory(prefix="append-") as name:
+    calls = min(given.calls, 250)
+    with tempfile.TemporaryDirectory(prefix="append-", dir=given.folder) as name:
         folder = Path(name)
-        seeded(folder / "seed", events=100)
-        show_calls(console, folder, calls=calls, repeat=given.repeat)
-        for size in given.sizes:
+        for size in SIZES:
             seeded(folder / f"seed-{size}", events=size)
-        show_sizes(console, folder, sizes=given.sizes, calls=calls, repeat=given.repeat)
-        events, milliseconds = cold_fold(folder / f"seed-{given.sizes[-1]}")
-        console.print(f"read, check and fold {events:,} events: {milliseconds:.1f} ms of CPU time")
+        shutil.copytree(folder / f"seed-{SIZES[0]}", folder / "seed")
+        bars = call_bars(folder, calls=calls, repeat=given.repeat)
+        bars.append(size_bar(folder, calls=calls, repeat=given.repeat))
+    judge(bars, no_fail=given.no_fail)
 
 
 if __name__ == "__main__":

@@ -280,6 +280,15 @@ class LedgerContract:
         assert ledger.call_row(call(turn="t_1")) is None
         assert ledger.call_row(call(session="s2")) is None
 
+    def test_a_look_up_gives_the_end_of_the_stream_and_the_call_at_once(self, ledger: Ledger) -> None:
+        assert ledger.look_up(call()) == (Head(), None)
+        self.begin(ledger)
+        assert ledger.look_up(call()) == (ledger.head("session:s1"), None)
+        self.write(ledger, recorded("c1"))
+        assert ledger.look_up(call()) == (ledger.head("session:s1"), ledger.call_row(call()))
+        assert ledger.look_up(call(call="c2")) == (ledger.head("session:s1"), None)
+        assert ledger.look_up(call(session="s2")) == (Head(), None)
+
     # -- bodies -------------------------------------------------------------------------------------------------
 
     def test_bodies_come_with_their_events_and_are_stored_once(self, ledger: Ledger) -> None:
