@@ -43,11 +43,12 @@ class Reply:
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
-    """Anything but an answer; ``status`` 0 closes the connection without a word."""
+    """Anything but an answer; ``status`` 0 closes the connection without a word, or after half of ``half``."""
 
     status: int = 0
     headers: dict[str, str] = field(default_factory=dict)
     body: str = '{"error": {"message": "no", "type": "server_error"}}'
+    half: Reply | None = None
 
 
 Script = Callable[[View], AIMessage | Reply | Fault]
@@ -130,29 +131,40 @@ def _handler(server: ChatServer) -> type[BaseHTTPRequestHandler]:
             request = json.loads(self.rfile.read(int(self.headers["content-length"])))
             reply = server.reply(request)
             if isinstance(reply, Fault):
-                self._fail(reply)
-            elif self.path.endswith("/messages"):
-                self._send(200, "application/json", json.dumps(message(reply)))
-            elif request.get("stream"):
-                usage = bool(request.get("stream_options", {}).get("include_usage"))
-                events = "".join(f"data: {event}\n\n" for event in streamed(reply, usage=usage))
-                self._send(200, "text/event-stream", events)
+                self._fail(reply, request)
             else:
-                self._send(200, "application/json", json.dumps(whole(reply)))
+                self._send(200, *self._answer(reply, request))
 
-        def _fail(self, fault: Fault) -> None:
+        def _answer(self, reply: Reply, request: dict[str, Any]) -> tuple[str, str]:
+            """Media type and body."""
+            if self.path.endswith("/messages"):
+                return "application/json", json.dumps(message(reply))
+            if request.get("stream"):
+                usage = bool(request.get("stream_options", {}).get("include_usage"))
+                return "text/event-stream", "".join(
+                    f"data: {event}\n\n" for event in streamed(reply, usage=usage)
+                )
+            return "application/json", json.dumps(whole(reply))
+
+        def _fail(self, fault: Fault, request: dict[str, Any]) -> None:
             if fault.status:
                 self._send(fault.status, "application/json", fault.body, fault.headers)
-            else:
-                self.close_connection = True
-                self.connection.close()
+                return
+            self.close_connection = True
+            if fault.half:
+                kind, text = self._answer(fault.half, request)
+                self._send(200, kind, text[: len(text) // 2], {"content-length": str(len(text))})
+            self.connection.close()
 
         def _send(self, status: int, kind: str, text: str, headers: dict[str, str] | None = None) -> None:
             body = text.encode()
             self.send_response(status)
-            for name, value in {"content-type": kind, **(headers or {})}.items():
+            for name, value in {
+                "content-type": kind,
+                "content-length": str(len(body)),
+                **(headers or {}),
+            }.items():
                 self.send_header(name, value)
-            self.send_header("content-length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
 

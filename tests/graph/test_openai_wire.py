@@ -35,6 +35,7 @@ DOCUMENTS = {
     "project": "# Password length\n\nThe minimum length of a password should be 8 characters.\n",
     "office": "# Guidance\n\nCurrent guidelines require a minimum password length of 12 characters.\n",
 }
+SEARCH = Call(name="search_sources", arguments='{"query": "sky", "limit": 10}')
 THREAD: Any = {"configurable": {"thread_id": "s"}}
 
 
@@ -214,6 +215,23 @@ def test_a_fault_that_passes_is_waited_out_longer_each_time(
     assert len(server.requests) == desk.existing("s").workspace.answered + 3
 
 
+@pytest.mark.parametrize("streams", [False, True])
+def test_an_answer_that_breaks_off_is_asked_for_again_and_may_have_to_be_paid(
+    desk: rd.Desk, waits: list[float], streams: bool
+) -> None:
+    half = Fault(half=Reply(content="I look for the sky.", calls=(SEARCH,)))
+    with ChatServer(first(half, times=2)) as server:
+        model = server.model(streaming=streams)
+        ended = rd.run_research(desk, QUESTION, model=model, sources=sky(), scope="quick", session_id="s")
+    assert (ended.status, ended.stop_reason) == ("completed", None)
+    assert len(waits) == 2
+    workspace = desk.existing("s").workspace
+    lost = desk.ledger.query("SELECT input_tokens FROM model_calls WHERE status = 'failed'")
+    paid = sum(int(str(row["input_tokens"])) for row in lost)
+    assert workspace.spent.input_tokens == 1_000 * workspace.answered + paid
+    assert_every_call_has_one_record(desk)
+
+
 def test_whoever_follows_a_run_is_told_that_it_waits(desk: rd.Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
     heard = threading.Event()
@@ -270,7 +288,6 @@ def always(reply: Reply | Fault) -> Answers:
     return lambda view: reply
 
 
-SEARCH = Call(name="search_sources", arguments='{"query": "sky", "limit": 10}')
 STAYING: dict[str, tuple[Reply | Fault, str]] = {
     "internal error": (Fault(status=500), "model_unavailable"),
     "rate limit": (Fault(status=429), "model_unavailable"),
