@@ -1,5 +1,6 @@
 """Names from outside: as file names that cannot escape or collide, and as ids of a closed form."""
 
+import functools
 import hashlib
 import re
 import unicodedata
@@ -44,6 +45,11 @@ def safe_file_name(name: str, *, suffix: str = "", max_bytes: int = 120) -> str:
     return f"{readable}-{_hash(name)}{suffix}"
 
 
+_is_secret_like = functools.lru_cache(maxsize=1_024)(
+    is_secret_like
+)  # each call names its session and turn anew
+
+
 def clean_id(value: object, what: str) -> str:
     """``value`` as the id of ``what``: ``[A-Za-z0-9][A-Za-z0-9._:-]{0,127}``, and not of the form of a secret.
 
@@ -57,7 +63,7 @@ def clean_id(value: object, what: str) -> str:
             "invalid_arguments",
             f"{what} must be 1 to 128 letters, digits or . _ : - and begin with a letter or digit.",
         )
-    if is_secret_like(value):
+    if _is_secret_like(value):
         raise Refusal("invalid_arguments", f"{what} looks like a secret; give an id that is none.")
     return value
 

@@ -1,8 +1,11 @@
 """A tool call as it is read: cleaned and redacted, then checked against the tool's schema where it is new."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+import orjson
 
 from researchdesk.state.cleaning import CleanedArguments, clean_arguments, clean_text
 from researchdesk.state.copying import changed
@@ -13,6 +16,7 @@ from researchdesk.tools.spec import ToolSpec
 from researchdesk.tools.validation import checked, filled, input_digest
 
 TOOL_NAME_CHARS = 64
+_RAW = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +51,14 @@ def read_call(
         plain = filled(spec, plain)
     digest = input_digest(name, plain)
     return Call(id=identity, name=name, digest=digest, arguments=plain, redactions=redactions, spec=spec)
+
+
+def raw_digest(name: str, arguments: Mapping[str, Any]) -> str:
+    """A hash of a call as it came, equal for two of the same JSON; empty where it is none."""
+    try:
+        return hashlib.sha256(orjson.dumps([name, arguments], option=_RAW)).hexdigest()
+    except TypeError:
+        return ""
 
 
 def checked_call(call: Call) -> Call:

@@ -25,7 +25,7 @@ from researchdesk.state.workspace import IllegalTransition, Workspace
 from researchdesk.stores.codec import Refs, StoredEvent
 from researchdesk.stores.ledger import HeadMoved, Lease
 from researchdesk.stores.replay import Projection, extend
-from researchdesk.tools.calls import Call, checked_call, read_call
+from researchdesk.tools.calls import Call, checked_call, raw_digest, read_call
 from researchdesk.tools.investigating import Investigating
 from researchdesk.tools.permissions import forbidden, permitted
 from researchdesk.tools.records import Records
@@ -97,7 +97,12 @@ class Session(Investigating):
             LeaseLost, Unavailable, LedgerCorrupt, IntegrityError: nothing was recorded.
         """
         started = time.monotonic()
-        call = self._read(name, arguments, tool_call_id=tool_call_id, turn_id=turn_id)
+        identity, raw = self._identity(turn_id, tool_call_id), raw_digest(name, arguments)
+        again = self._again(identity, raw)
+        if again is not None:
+            return again
+        call = read_call(identity, name, arguments, self.specs)
+        self.records.know_input(identity, raw, call.digest)
         if problem:
             call = replace(call, refusal=Refusal("invalid_arguments", problem))
         for _ in range(COMMIT_TRIES):
@@ -117,7 +122,7 @@ class Session(Investigating):
 
         Calls of one turn may be gathered in parallel; what is staged already is not fetched again.
         """
-        call = self._read(name, arguments, tool_call_id=tool_call_id, turn_id=turn_id)
+        call = read_call(self._identity(turn_id, tool_call_id), name, arguments, self.specs)
         row = self.records.ledger.call_row(call.id)
         if row is not None:
             self._same_input(call, row)
@@ -178,10 +183,20 @@ class Session(Investigating):
 
     # -- one call -----------------------------------------------------------------------------------------------
 
-    def _read(self, name: str, arguments: Mapping[str, Any], *, tool_call_id: str, turn_id: str) -> Call:
+    def _identity(self, turn_id: str, tool_call_id: str) -> CallId:
         turn = clean_id(turn_id, "turn_id") if turn_id else ""
-        identity = CallId(session=self.id, turn=turn, call=clean_id(tool_call_id, "tool_call_id"))
-        return read_call(identity, name, arguments, self.specs)
+        return CallId(session=self.id, turn=turn, call=clean_id(tool_call_id, "tool_call_id"))
+
+    def _again(self, identity: CallId, raw: str) -> ToolResult | None:
+        """The recorded result of the very same call by this process: its arguments need no second reading."""
+        digest = self.records.known_input(identity, raw)
+        row = self.records.ledger.call_row(identity) if digest else None
+        if row is None or row["input_digest"] != digest:
+            return None
+        return self._replayed(row)
+
+    def _replayed(self, row: Mapping[str, str]) -> ToolResult:
+        return replayed(row, text_again(row, lambda: self.workspace, self.records.text))
 
     def _same_input(self, call: Call, row: Mapping[str, str]) -> None:
         if row["input_digest"] != call.digest:
@@ -194,7 +209,7 @@ class Session(Investigating):
         head, row = self.records.ledger.look_up(call.id)
         if row is not None:
             self._same_input(call, row)
-            return replayed(row, text_again(row, lambda: self.workspace, self.records.text))
+            return self._replayed(row)
         call = checked_call(call)
         if call.spec is not None and call.spec.proves:
             self.records.forget(self.id)

@@ -18,6 +18,7 @@ from researchdesk.stores.notes import NotesFiles
 from researchdesk.stores.replay import Projection, follow
 
 CACHED_SESSIONS = 32
+KNOWN_INPUTS = 1_024
 
 
 def utc_now() -> str:
@@ -60,6 +61,7 @@ class Records:
         self.now = clock
         self._cache: OrderedDict[str, Projection] = OrderedDict()
         self._gathering: dict[CallId, _Turn] = {}
+        self._inputs: OrderedDict[CallId, tuple[str, str]] = OrderedDict()
         self._lock = threading.Lock()
         _OPEN.add(self)
 
@@ -105,6 +107,19 @@ class Records:
             self._cache.move_to_end(session_id)
             while len(self._cache) > CACHED_SESSIONS:
                 self._cache.popitem(last=False)
+
+    def known_input(self, call: CallId, raw: str) -> str:
+        """The input digest of a call of this process that came as ``raw``, or empty."""
+        with self._lock:
+            known, digest = self._inputs.get(call, ("", ""))
+        return digest if raw and known == raw else ""
+
+    def know_input(self, call: CallId, raw: str, digest: str) -> None:
+        """Keep what cleaning and redacting made of a call that came as ``raw``; both are hashes."""
+        with self._lock:
+            self._inputs[call] = (raw, digest)
+            if len(self._inputs) > KNOWN_INPUTS:
+                self._inputs.popitem(last=False)
 
     @contextlib.contextmanager
     def alone(self, call: CallId) -> Iterator[None]:
