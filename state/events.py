@@ -4,6 +4,7 @@ An event is a fact in the past tense. The ledger wraps each in an envelope (stre
 what stands here is its payload. Long texts are not held inline: a `Stowed` names their blob.
 """
 
+import functools
 from typing import Literal
 
 from pydantic import ConfigDict, TypeAdapter
@@ -498,7 +499,6 @@ EVENT_TYPES: dict[str, type[Event]] = {
     "notes_version_recorded": NotesVersionRecorded,
 }
 EVENT_NAMES: dict[type[Event], str] = {kind: name for name, kind in EVENT_TYPES.items()}
-_ADAPTERS: dict[str, TypeAdapter[Event]] = {name: TypeAdapter(kind) for name, kind in EVENT_TYPES.items()}
 
 
 def event_from_json(type_name: str, payload: bytes | str) -> Event:
@@ -507,7 +507,12 @@ def event_from_json(type_name: str, payload: bytes | str) -> Event:
     Raises:
         ValueError: the type is unknown or the payload has not its shape.
     """
-    adapter = _ADAPTERS.get(type_name)
-    if adapter is None:
+    return _adapter(type_name).validate_json(payload)
+
+
+@functools.cache
+def _adapter(type_name: str) -> TypeAdapter[Event]:
+    kind = EVENT_TYPES.get(type_name)
+    if kind is None:
         raise ValueError(f"unknown event type '{type_name}'")
-    return adapter.validate_json(payload)
+    return TypeAdapter(kind)
