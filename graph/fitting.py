@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 import orjson
 
+from researchdesk.state import texts
 from researchdesk.state.envelopes import open_envelope, seal
 from researchdesk.state.tokens import estimate_tokens
 
@@ -30,7 +31,7 @@ def fit(items: Iterable[Item], room: int) -> list[Item]:
 
 def head(text: str) -> str:
     """The first characters of a text, `HEAD_CHARS` at most."""
-    return text if len(text) <= HEAD_CHARS else text[: HEAD_CHARS - 1] + "…"
+    return texts.cut(text, HEAD_CHARS)
 
 
 def cut(text: str, room: int) -> str:

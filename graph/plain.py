@@ -8,6 +8,8 @@ import re
 
 from markdown_it import MarkdownIt
 
+from researchdesk.state.texts import cut
+
 # Control characters beyond ASCII's, and what changes the direction or hides the place of what follows.
 _HIDDEN = "\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f\ufeff\ud800-\udfff"
 _CONTROL = re.compile(f"[\x00-\x08\x0b-\x1f{_HIDDEN}]")  # but not tab and line end
@@ -31,7 +33,7 @@ def plain(text: str) -> str:
 def one_line(text: str, *, limit: int = 0) -> str:
     """The text on one line, at most ``limit`` characters (0: all)."""
     folded = " ".join(plain(text).split())
-    return folded if not limit or len(folded) <= limit else folded[: limit - 1] + "…"
+    return cut(folded, limit) if limit else folded
 
 
 def plain_json(document: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from researchdesk.state.errors import Refusal
 from researchdesk.state.redaction import redact
+from researchdesk.state.texts import cut
 
 MAX_DEPTH: Final = 64
 MAX_KEYS: Final = 256
@@ -172,7 +173,7 @@ def safe_error(error: BaseException) -> str:
     message = clean_text(redact(message[: 20 * MAX_ERROR]).text).text
     short = _PLACE.sub(lambda found: found["url"] or f"…/{found['linked'] or found['file'] or ''}", message)
     short = _NEWLINES.sub(" ", short).strip().rstrip(":")
-    return short if len(short) <= MAX_ERROR else short[: MAX_ERROR - 1] + "…"
+    return cut(short, MAX_ERROR)
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
 from researchdesk.state.frontier import ROOT, Frontier
 from researchdesk.state.limits import Limits
 from researchdesk.state.questions import SETTLED_QUESTION, STATUSES, Question
+from researchdesk.state.texts import cut_line
 
 NEXT_SHOWN = 8
 SETTLED_SHOWN = 8
@@ -59,5 +60,4 @@ def _one_line(question: Question) -> str:
 
 
 def _cut(text: str) -> str:
-    joined = " ".join(text.split())
-    return joined if len(joined) <= TEXT_SHOWN else f"{joined[: TEXT_SHOWN - 1]}…"
+    return cut_line(text, TEXT_SHOWN)

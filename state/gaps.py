@@ -8,6 +8,7 @@ from researchdesk.state.investigation import Investigation
 from researchdesk.state.investigation_views import checked
 from researchdesk.state.questions import SETTLED_QUESTION
 from researchdesk.state.run import ResearchRun
+from researchdesk.state.texts import cut_line
 from researchdesk.state.unsettled import standing_on_refuted
 from researchdesk.state.workspace import Workspace
 
@@ -38,8 +39,7 @@ def _bounded(lines: Iterator[str]) -> list[str]:
 
 
 def _cut(text: str) -> str:
-    joined = " ".join(text.split())
-    return joined if len(joined) <= TEXT_SHOWN else f"{joined[: TEXT_SHOWN - 1]}…"
+    return cut_line(text, TEXT_SHOWN)
 
 
 def _of_report(run: ResearchRun) -> Iterator[str]:

@@ -5,6 +5,7 @@ import json
 from researchdesk.state.errors import UsageError
 from researchdesk.state.limits import HANDOFF_PROMPT_CHARS
 from researchdesk.state.run import ResearchRun
+from researchdesk.state.texts import cut
 
 LIST_CHARS = 1_800
 SOURCES_CHARS = 2_500
@@ -63,5 +64,4 @@ def _list(title: str, items: tuple[str, ...], *, limit: int = LIST_CHARS) -> str
 
 
 def _quoted(text: str, limit: int) -> str:
-    cut = text if len(text) <= limit else text[: limit - 1] + "…"
-    return json.dumps(" ".join(cut.split()), ensure_ascii=False)
+    return json.dumps(" ".join(cut(text, limit).split()), ensure_ascii=False)

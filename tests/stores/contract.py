@@ -74,7 +74,7 @@ class LedgerContract:
         yield ledger
         ledger.close()
 
-    # -- helpers ------------------------------------------------------------------------------------------------
+    # -- writing ------------------------------------------------------------------------------------------------
 
     def extension(
         self, ledger: Ledger, events: Sequence[ev.Event], session: str = "s1"
