@@ -50,6 +50,9 @@ _LOOK_UP = (
     "FROM (SELECT 1) LEFT JOIN heads ON heads.stream = ? "
     "LEFT JOIN tool_calls AS c ON c.session_id = ? AND c.turn_id = ? AND c.id = ?"
 )
+_SELECT_CALL = (
+    f"SELECT {', '.join(_CALL_COLUMNS)} FROM tool_calls WHERE session_id = ? AND turn_id = ? AND id = ?"
+)
 _OF_CALL = "session_id = ? AND turn_id = ? AND tool_call_id = ?"
 
 
@@ -247,7 +250,8 @@ class SqliteLedger:
         return head, None if row[3] is None else dict(zip(_CALL_COLUMNS, row[3:], strict=True))
 
     def call_row(self, call: CallId) -> dict[str, str] | None:
-        return self.look_up(call)[1]
+        row = self._one(_SELECT_CALL, (call.session, call.turn, call.call))
+        return dict(zip(_CALL_COLUMNS, row, strict=True)) if row else None
 
     def body(self, content_hash: str) -> bytes | None:
         row = self._one("SELECT bytes FROM blobs WHERE hash = ?", (content_hash,))
