@@ -85,6 +85,7 @@ def test_run_with_json_writes_one_object_a_line_and_the_result_last(corpus: Path
         "blocked_reason": "",
         "report_artifact_id": lines[-1]["report_artifact_id"],
         "drained": False,
+        "cost_usd": 0.0,
         "outcome": "completed",
         "report_path": str(tmp_path / "reports" / "r1.md"),
         "exit_code": 0,
