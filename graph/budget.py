@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -187,9 +188,10 @@ def _behaviour(workspace: Workspace, run: ResearchRun) -> Stop | None:
     ]
     repeats = run.limits.same_call_repeats
     # One answer that holds a call several times is clumsy, not a loop.
-    turns = {call.turn_id for call in recent if call.input_digest == recent[-1].input_digest}
-    if len(turns) >= repeats:
-        return Stop(reason="loop", detail=f"the call {recent[-1].name} came in {repeats} answers")
+    turns = Counter(digest for _, digest in {(call.turn_id, call.input_digest) for call in recent})
+    again = next((call for call in recent if turns[call.input_digest] >= repeats), None)
+    if again is not None:
+        return Stop(reason="loop", detail=f"the call {again.name} came in {repeats} answers")
     idle = workspace.answered - workspace.progress_turn
     if idle >= run.limits.no_progress_turns:
         return Stop(reason="no_progress", detail=f"{idle} answers in a row brought nothing new")

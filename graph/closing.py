@@ -39,7 +39,7 @@ def stop_gathering(driver: Driver, stop: Stop) -> None:
         driver.session.record([ev.ResearchBlocked(reason=f"no evidence: {_said(stop)}")])
         return
     _skip_open_items(driver, stop)
-    _code(
+    opened = _code(
         driver,
         "deep_research_checkpoint",
         round=run.round,
@@ -47,6 +47,8 @@ def stop_gathering(driver: Driver, stop: Stop) -> None:
         status="active",
         summary=f"The gathering ended early ({stop.reason}): {stop.detail}."[:4000],
     )
+    if opened.status == "error":
+        driver.session.record([ev.ResearchBlocked(reason=opened.text[:2000])])
 
 
 def _said(stop: Stop) -> str:

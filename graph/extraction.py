@@ -1,7 +1,6 @@
-"""When notes come first: too many sources were fetched in a row of which the notes say nothing."""
+"""When notes come first: too many documents were fetched since something was noted."""
 
 from researchdesk.state.investigation import Investigation
-from researchdesk.state.run import ResearchRun
 from researchdesk.state.workspace import Workspace
 
 
@@ -14,19 +13,17 @@ def noted_sources(investigation: Investigation) -> frozenset[str]:
 
 
 def must_note(workspace: Workspace) -> bool:
-    """Whether so many sources were fetched without a note that only notes may follow now."""
+    """Whether so many documents were fetched since the last note that only notes may follow now."""
     run, investigation = workspace.run, workspace.investigation
     if run is None or investigation is None or run.stage != "knowledge_base":
         return False
-    return _fetched_since_note(run, investigation) >= run.limits.extraction_threshold
+    return _fetched_since_note(workspace, investigation) >= run.limits.extraction_threshold
 
 
-def _fetched_since_note(run: ResearchRun, investigation: Investigation) -> int:
-    """How many of the newest readable sources, in a row, the notes say nothing of."""
-    noted = noted_sources(investigation)
-    count = 0
-    for source in reversed(run.fetched_sources):
-        if source.source_id in noted:
-            break
-        count += source.receipt is not None and source.receipt.readable
-    return count
+def _fetched_since_note(workspace: Workspace, investigation: Investigation) -> int:
+    """Fetches that brought a source, since something was last noted of one."""
+    touched, notes = workspace.touched, investigation.notes
+    told = [*notes.claims, *notes.datapoints, *notes.contradictions, *noted_sources(investigation)]
+    last = max((touched.get(key) or 0 for key in told), default=0)
+    fetched = (a for a in investigation.frontier.attempts.values() if a.kind == "fetch" and a.found)
+    return sum((touched.get(attempt.id) or 0) > last for attempt in fetched)

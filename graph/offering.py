@@ -4,21 +4,18 @@ The session permits more than that; a call of a tool that was not offered is sti
 """
 
 from researchdesk.graph.extraction import must_note
+from researchdesk.state.run import ResearchRun
+from researchdesk.state.unsettled import open_inquiry
 from researchdesk.state.vocabulary import SETTLED
+from researchdesk.state.workspace import Workspace
 from researchdesk.tools.door import Session
 from researchdesk.tools.registry import REGISTRY
 from researchdesk.tools.spec import ToolSpec
 
 READ = "deep_research_read_artifact"
 NOTING = frozenset({"notes_read", "notes_append", "notes_update", "notes_scratch", READ})
-GATHERING = frozenset(
-    {
-        *(spec.name for spec in REGISTRY.sources),
-        *(spec.name for spec in REGISTRY.investigate),
-        READ,
-        "deep_research_checkpoint",
-    }
-)
+INQUIRY = frozenset(spec.name for spec in (*REGISTRY.sources, *REGISTRY.investigate)) | {READ}
+GATHERING = INQUIRY | {"deep_research_checkpoint"}
 WRITING = frozenset(
     {"deep_research_save_artifact", READ, "notes_read", "notes_update", "deep_research_complete"}
 )
@@ -34,6 +31,15 @@ def offered(session: Session) -> list[ToolSpec]:
     if run.stage == "knowledge_base":
         names = NOTING if must_note(workspace) else GATHERING
     else:
-        is_open = any(item.status not in SETTLED for item in run.checklist)
-        names = WRITING | SETTLING if is_open else WRITING
+        names = _writing(workspace, run)
     return [spec for spec in session.tools() if spec.name in names]
+
+
+def _writing(workspace: Workspace, run: ResearchRun) -> frozenset[str]:
+    """The tools of writing, and those for what is open again, such as a question that a refuted claim reopened."""
+    names = WRITING
+    if any(item.status not in SETTLED for item in run.checklist):
+        names |= SETTLING
+    if workspace.investigation and open_inquiry(workspace.investigation, run):
+        names |= INQUIRY
+    return names

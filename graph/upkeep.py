@@ -18,7 +18,10 @@ BACKOFF_SECONDS = 1.0
 
 
 def tidy(driver: Driver) -> None:
-    """Do what is due before the next prompt is built."""
+    """Do what is due before the next prompt is built; nothing in a stage that is to end."""
+    workspace = driver.session.workspace
+    if driver.run.stage != "knowledge_base" or driver.budget.stop(workspace, next_tokens=0):
+        return
     _repeat_failed_searches(driver)
     driver.session.record_decided(_consolidation)
 
@@ -49,7 +52,7 @@ def _failures(driver: Driver, challenge: Challenge) -> int:
 
 def _consolidation(workspace: Workspace) -> tuple[ev.Event, ...]:
     now, run = workspace.investigation, workspace.run
-    if now is None or run is None or run.stage != "knowledge_base":
+    if now is None or run is None:
         return ()
     notes = consolidated(now.notes, run.limits.notes_max_tokens)
     return () if notes is now.notes else diff(now, replace(now, notes=notes), (), "consolidation")

@@ -13,7 +13,7 @@ from researchdesk.state.investigation import Investigation
 from researchdesk.state.notes import Notes
 from researchdesk.state.reach import untried_leads
 from researchdesk.state.run import ResearchRun
-from researchdesk.state.unsettled import named, unsettled
+from researchdesk.state.unsettled import named, open_inquiry, unsettled
 from researchdesk.state.verification import lacks
 from researchdesk.state.vocabulary import SETTLED
 from researchdesk.state.workspace import Workspace
@@ -113,6 +113,7 @@ def missing_for_completion(
             [
                 *_stage_problems(run),
                 *_open_work(run),
+                *(open_inquiry(workspace.investigation, run) if workspace.investigation else ()),
                 *_document_problems(run, report=report, handoff=handoff),
                 *problems.values(),
                 *_section_problems(run, texts),

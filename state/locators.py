@@ -256,6 +256,14 @@ def canonical_host(host: str) -> str:
     return name
 
 
+def is_web(locator: str) -> bool:
+    """Whether a locator is the address of a page on the web; what cannot be read as a locator is none."""
+    try:
+        return parse_locator(locator).kind == "web"
+    except UnsafeLocator:
+        return False
+
+
 def host_of(url: str) -> str:
     """Give the canonical host of a URL, without port and brackets."""
     return (urlsplit(canonical_url(url)).hostname or "").rstrip(".")

@@ -11,7 +11,7 @@ from researchdesk.state.claims import Claim
 from researchdesk.state.frontier import ROOT
 from researchdesk.state.investigation import Investigation
 from researchdesk.state.limits import INSPECTED_REFS, LIST_ITEMS, REFERENCES, STEP_CHARS, STEPS
-from researchdesk.state.locators import UnsafeLocator, host_of, parse_locator
+from researchdesk.state.locators import UnsafeLocator, host_of, is_web, parse_locator
 from researchdesk.state.questions import Attempt, Question
 from researchdesk.state.run import ResearchRun
 from researchdesk.state.vocabulary import SETTLED
@@ -45,7 +45,7 @@ def _step(
     if not (read or queries) or run.step_count >= STEPS:
         return
     corpus = workspace.config.corpus if workspace.config else ()
-    web = any(map(_is_web, read)) if read else not corpus
+    web = any(map(is_web, read)) if read else not corpus
     yield ev.StepRecorded(
         step=run.step_count + 1,
         kind="web_research" if web else "local_exploration",
@@ -96,18 +96,11 @@ def _ending(question: Question, now: Investigation) -> str:
 def _reference(run: ResearchRun, attempt: Attempt) -> ev.InspectedRef:
     source = run.sources.get(run.source_by_url.get(attempt.query) or "")
     return ev.InspectedRef(
-        kind="url" if _is_web(attempt.query) else "file",
+        kind="url" if is_web(attempt.query) else "file",
         locator=attempt.query,
         label=attempt.id,
         source_artifact_id=source.artifact_id if source else "",
     )
-
-
-def _is_web(locator: str) -> bool:
-    try:
-        return parse_locator(locator).kind == "web"
-    except UnsafeLocator:
-        return False
 
 
 def _place(locator: str) -> str:

@@ -14,12 +14,18 @@ SHOWN = 8
 
 def unsettled(investigation: Investigation, run: ResearchRun) -> tuple[str, ...]:
     """What stands against writing the report, one line for each kind."""
+    return (*open_inquiry(investigation, run), *_open_checklist(investigation, run))
+
+
+def open_inquiry(investigation: Investigation, run: ResearchRun) -> tuple[str, ...]:
+    """What questions, challenges and answers lack; nothing in a run that was stopped, which tells it as gaps."""
+    if run.stop_reason:
+        return ()
     return (
         *_open_questions(investigation),
         *_open_challenges(investigation),
         *_unchallenged_answers(investigation),
         *_fallen_answers(investigation, run),
-        *_open_checklist(investigation, run),
     )
 
 

@@ -18,6 +18,8 @@ from researchdesk.graph.offline.programs import code_sentences, is_program
 from researchdesk.graph.offline.question import Question, read_question
 from researchdesk.graph.offline.terms import Rarity, words
 from researchdesk.graph.offline.view import Found, View
+from researchdesk.state.locators import is_web
+from researchdesk.state.sameness import normal_query
 
 TARGETS = {"quick": 10, "standard": 15, "deep": 25}
 LEAST_SOURCES = 10
@@ -60,10 +62,6 @@ class Folders:
     def __call__(self, hit: Found) -> Hashable:
         parts = folder_parts(hit.locator)
         return hit.origin, parts[self.depth] if len(parts) > self.depth else ""
-
-
-def is_web(locator: str) -> bool:
-    return urlsplit(locator).scheme in {"http", "https"}
 
 
 def folder_parts(locator: str) -> list[str]:
@@ -192,7 +190,7 @@ def subject_words(question: Question) -> list[str]:
 
 def folded(query: str) -> str:
     """A query as the record of searches compares it."""
-    return " ".join(query.casefold().split())[:SHOWN_QUERY]
+    return normal_query(query)[:SHOWN_QUERY]
 
 
 def shorten(query: str, question: Question) -> str:

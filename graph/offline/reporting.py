@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from researchdesk.graph.offline.calls import Call, checklist, complete, save
+from researchdesk.graph.offline.calls import Call, checklist, complete, prune, resolve, save
 from researchdesk.graph.offline.compare import Evidence
 from researchdesk.graph.offline.gathering import OBJECTIVE, read_for
 from researchdesk.graph.offline.material import Material
@@ -41,7 +41,25 @@ def writing(view: View) -> list[Call]:
             return report(view, sources)
         case "handoff":
             return handoff(material, sources)
-    return [*settle(view, material), ending(view, material)]
+    return the_end(view, material)
+
+
+def the_end(view: View, material: Material) -> list[Call]:
+    return [*late_questions(view), *settle(view, material), ending(view, material)]
+
+
+def late_questions(view: View) -> list[Call]:
+    """What was asked after the gathering had ended is dropped, and the objective answered with what there is."""
+    if not view.unmet:
+        return []
+    reason = "asked after the gathering had ended; another run can take it up"
+    waiting = [one for one in view.questions if one.status in ("pending", "blocked")]
+    ending = [
+        resolve(one.id, "Answered as far as the report goes.", claims=[], reason=reason)
+        for one in view.questions
+        if one.status == "in_progress"
+    ]
+    return [*(prune(one.id, reason) for one in waiting), *ending]
 
 
 def answers_left(view: View) -> float:
@@ -72,7 +90,7 @@ def everything(
     if failed & {"report", "handoff"} and not written:
         return []
     if not written and view.report_artifact_id and view.handoff_artifact_id:
-        return [*settle(view, material), ending(view, material)]
+        return the_end(view, material)
     calls = list(written)
     if not view.report_artifact_id:
         calls += report(view, sources)

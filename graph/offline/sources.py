@@ -3,11 +3,12 @@
 import re
 from collections.abc import Mapping
 
-from researchdesk.graph.offline.gathering import ASIDE, Folders, folder_parts, is_aside, is_web
+from researchdesk.graph.offline.gathering import ASIDE, Folders, folder_parts, is_aside
 from researchdesk.graph.offline.passages import clean
 from researchdesk.graph.offline.programs import is_program
 from researchdesk.graph.offline.statements import Known
 from researchdesk.graph.offline.view import Source, View
+from researchdesk.state.locators import is_web
 
 PROGRAM = 0.8
 """What a comment in a program counts beside a text that is written for readers."""

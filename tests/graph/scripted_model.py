@@ -180,7 +180,7 @@ def _write(view: View) -> AIMessage:
                 save(
                     "report_section",
                     s["title"],
-                    f"{s['title']}: {_statement(first)}",
+                    f"{s['title']}: {_statement(view)}",
                     report_section_key=s["key"],
                     **done,
                 )
@@ -201,8 +201,9 @@ def _write(view: View) -> AIMessage:
     )  # fmt: skip
 
 
-def _statement(source: dict[str, Any]) -> str:
-    return f'"{QUOTES[source["locator"]]}" [{source["source_id"]}]'
+def _statement(view: View) -> str:
+    claim = view["claims"][0]
+    return f'"{claim["links"][0]["quote"]}" [{claim["id"]}]'
 
 
 def scripted_source(**more: Any) -> ScriptedSource:

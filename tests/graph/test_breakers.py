@@ -201,5 +201,5 @@ def test_a_budget_without_room_for_one_request_is_said_at_once(desk: rd.Desk) ->
 def test_time_that_has_run_out_ends_the_gathering(desk: rd.Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     now = iter(range(0, 100_000, 30))
     monkeypatch.setattr("researchdesk.graph.budget.time.monotonic", lambda: next(now))
-    ended = research(desk, endless, wall_seconds=400)
+    ended = research(desk, endless, wall_seconds=800)
     assert (ended.status, ended.stop_reason) == ("completed", "wall_time")

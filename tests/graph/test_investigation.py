@@ -396,12 +396,16 @@ def test_a_section_that_cites_a_refuted_claim_cannot_be_completed(desk: rd.Desk)
         if part == "complete" and len(fallen) == 1:
             fallen.append("again")
             saved = [s for s in view["sections"] if s["artifact_id"]]
-            return says(*(section(s, f"{s['title']}: the deck is high [c_002].") for s in saved))
+            anew = [section(s, f"{s['title']}: the deck is high [c_002].") for s in saved]
+            assert view["unmet"][0].startswith("not settled: q_002 (pending), q_001 (in_progress)")
+            given_up = call("prune_branch", question_id="q_002", reason="Nobody measured it again.")
+            return says(*anew, given_up, resolve("q_001", "c_002"))
         return write(view)
 
     ended = investigate(desk, player(*TWO_CLAIMS, writer=writer))
     tried = results(desk, "deep_research_complete")
     assert tried[0][0] == "incomplete" and "cites c_001 (REFUTED); save it again without it" in tried[0][1]
+    assert "not settled: q_002 (pending), q_001 (in_progress)" in tried[0][1]
     assert (ended.status, ended.stop_reason, tried[-1][0]) == ("completed", None, "")
     assert "[c_001]" not in report_of(desk)
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from researchdesk.state.envelopes import seal
 from researchdesk.state.errors import Refusal
 from researchdesk.state.frontier import ROOT, Frontier, Moved
 from researchdesk.state.frontier_moves import NewQuestion, add, prune_branch, reopen, set_priority
@@ -73,8 +74,9 @@ def decide_view(workspace: Workspace, a: args.FrontierView, gathered: Gathered, 
     """Show the frontier in a few lines."""
     now, limits = seen(workspace)
     current = now.frontier.current_id
+    shown = summary(now.frontier, current, limits)
     return Decision(
-        text=summary(now.frontier, current, limits),
+        text=seal(shown, tag="investigation_workspace", boundary=gathered.boundary),
         data={"question_id": current},
         entity_type="question",
         entity_id=current,

@@ -14,6 +14,7 @@ from researchdesk.state.independence import near_duplicates
 from researchdesk.state.limits import ARTIFACTS, NAME_CHARS, SEARCH_RESULTS
 from researchdesk.state.redaction import redact
 from researchdesk.state.run import ResearchRun
+from researchdesk.state.sameness import same_query
 from researchdesk.state.workspace import Workspace
 from researchdesk.tools.fields import Locator, Query
 from researchdesk.tools.running import open_run
@@ -43,13 +44,12 @@ class ArchiveSource(Arguments):
 
 
 def _recorded(run: ResearchRun, query: str) -> ev.SearchRecorded | None:
-    """The search that was already made with this query; a query is the same but for case and white space.
+    """The search that was already made with this query, in any spelling of it.
 
     One that found nothing while a provider did not answer is made again.
     """
-    folded = " ".join(query.casefold().split())
     made = (s for s in run.searches if s.hits or not s.failed)
-    return next((s for s in made if " ".join(s.query.casefold().split()) == folded), None)
+    return next((s for s in made if same_query(s.query, query)), None)
 
 
 def search_needs(workspace: Workspace, arguments: SearchSources, call: CallId) -> Need:

@@ -75,7 +75,7 @@ def test_a_claim_without_a_source_cannot_be_cited_until_it_links_one(caller: Cal
     caller.ok("notes_append", section="Unverified", entries=[bare])
     asked = {"role": "outline", "name": "N", "content": "- Dull [c_002]"}
     refused = caller("deep_research_save_artifact", **asked)
-    assert "[c_002] links no source yet; add one with notes_update add_links" in refused.text
+    assert "[c_002] has no source that supports it; add one with notes_update add_links" in refused.text
     caller.ok("notes_update", id="c_002", change=change(add_links=[link("s_002", WEAK)]))
     caller.ok("deep_research_save_artifact", **asked)
 

@@ -70,7 +70,9 @@ def test_a_report_that_cites_claims_alone_is_completed(desk: Desk, caller: Calle
 def test_a_report_cannot_be_completed_on_a_claim_that_has_fallen(caller: Caller) -> None:
     papers = written(caller)
     caller.ok("notes_update", id="c_001", change=change(status="REFUTED", reason="It was withdrawn."))
-    assert missing(caller, *papers) == ["'N' cites c_001 (REFUTED); save it again without it"]
+    reopened, cited = missing(caller, *papers)
+    assert reopened.startswith("not settled: q_002 (pending), q_001 (in_progress); ")
+    assert cited == "'N' cites c_001 (REFUTED); save it again without it"
 
 
 def test_a_claim_stays_verified_only_while_it_would_become_so_again(caller: Caller) -> None:

@@ -181,7 +181,7 @@ def test_a_session_without_the_label_keeps_nothing_and_may_begin_later(desk: Des
     begun = plain.session.start_investigation()
     assert begun.frontier.root.text == "Why is the sky blue?" and list(begun.notes.sources) == ["s_001"]
     assert plain.session.start_investigation() == begun
-    assert plain.ok("frontier_view").text.startswith("Questions: 1 in_progress;")
+    assert "\nQuestions: 1 in_progress;" in plain.ok("frontier_view").text
     assert plain.session.keep_notes() is None and not (desk.home / "notes").exists()
     (version,) = desk.ledger.query("SELECT text FROM notes_versions")
     assert parse(str(version["text"])) == begun.notes
@@ -219,7 +219,7 @@ def test_a_finished_run_takes_no_more_of_it_but_can_be_looked_at(desk: Desk) -> 
     caller.complete(*caller.write_all())
     assert caller.refused("notes_scratch", text="late") == "completed"
     assert caller.refused("add_question", text="Late?", kind="question") == "completed"
-    assert caller.ok("frontier_view").text.startswith("Questions: 1 resolved;")
+    assert "\nQuestions: 1 resolved;" in caller.ok("frontier_view").text
 
 
 def test_verify_finds_a_claim_whose_quote_is_not_what_stands_in_its_source(desk: Desk) -> None:
