@@ -132,8 +132,8 @@ def spend_nothing(spending: Spending, request: ev.ModelCalled) -> Spending:
 
 def _shared(used: Usage, calls: tuple[ev.AskedCall, ...]) -> Iterator[tuple[str, Usage]]:
     """The parts of a request by tool; they add up to the whole."""
-    if not calls:
-        yield NO_TOOL, used
+    if len(calls) < 2:
+        yield (calls[0].name if calls else NO_TOOL), used
         return
     whole, before, done = sum(_weight(call) for call in calls), Usage(), 0
     for call in calls:
