@@ -107,7 +107,7 @@ def drive(job: Job) -> None:
 
 
 def _watch_ledger(watch: _Watch) -> None:
-    append, write_head, stage = SqliteLedger.append, SqliteLedger._write_head, SqliteLedger.stage
+    append, move_head, stage = SqliteLedger.append, SqliteLedger._move_head, SqliteLedger.stage
 
     def appended(self: SqliteLedger, transaction: Any) -> None:
         watch.reached("write")
@@ -118,7 +118,7 @@ def _watch_ledger(watch: _Watch) -> None:
 
     def inside(self: SqliteLedger, db: Any, transaction: Any) -> None:
         watch.reached("inside")
-        write_head(self, db, transaction)
+        move_head(self, db, transaction)
 
     def staged(self: SqliteLedger, call: Any, **what: Any) -> None:
         stage(self, call, **what)
@@ -127,7 +127,7 @@ def _watch_ledger(watch: _Watch) -> None:
             watch.note("staged", page["receipt"]["requested"])
         watch.reached("staged")
 
-    _replace(SqliteLedger, append=appended, _write_head=inside, stage=staged)
+    _replace(SqliteLedger, append=appended, _move_head=inside, stage=staged)
 
 
 def _watch_world(watch: _Watch) -> None:
