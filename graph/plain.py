@@ -19,6 +19,12 @@ _LEADING = re.compile(r"^(?:(\d{1,9})([.)])|([#+\-=:!]))")
 _WEB = re.compile(r"^https?://[^\s<>\\\"]+$")
 # Places where a backslash takes the meaning away: not where one does already.
 _LIVE = re.compile(r"(?<!\\)(?:\\\\)*(?=<[A-Za-z/!?]|!\[|&#?\w+;)|(?<=\])(?=[(:])")
+# A link of a page, or the attributes of one, in a text that was quoted; `[1](…)` after a citation is none.
+_TARGET = r"(?:[^()\s]|\([^()\s]*\))"
+_LINK = re.compile(
+    rf"!?\[(?!\d+(?:, \d+)*\])([^\[\]\n]+)\]\\?\((?={_TARGET}*[./#:]){_TARGET}+(?: +\"[^\"\n]*\")?\)"
+)
+_ATTRIBUTES = re.compile(r"[ \t]*\{:[^{}\n]*\}")
 _FENCE = re.compile(r"^(?:[ ]{0,3}|.*[>*+-][ ]+)(`{3,}|~{3,})")
 _SPAN = re.compile(r"(?<![`\\])(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 _PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
@@ -47,6 +53,16 @@ def markdown_text(text: str, *, limit: int = 0) -> str:
     return _LEADING.sub(lambda found: f"{found[1] or ''}\\{found[2] or found[3]}", escaped)
 
 
+def readable(text: str) -> str:
+    """A Markdown text for a reader: of links and images only the words, without attributes in braces."""
+    code = [span.span() for span in _SPAN.finditer(text)]
+
+    def words(found: re.Match[str]) -> str:
+        return found[0] if any(start < found.start() < end for start, end in code) else found[1]
+
+    return _ATTRIBUTES.sub("", _LINK.sub(words, text))
+
+
 def markdown_code(text: str) -> str:
     """The text as a Markdown code span."""
     shown = one_line(text)
@@ -65,13 +81,12 @@ def inert(body: str) -> str:
     """A Markdown body in which no tag, image or link acts, and after which the next heading is one.
 
     Emphasis, headings, lists, tables and code stay. A written report links to nothing: sources are cited by number,
-    so what looks like a link came with a quoted passage and is shown as the text that it is. White space around
-    the body goes.
+    so what looks like a link came with a quoted passage, and its words are shown. White space around the body goes.
     """
     text = plain(body).strip()
     safe = "".join(_inert_lines(text))
     if _acts(safe):  # what a reader of lines takes for code need not be code to a parser
-        safe = _LIVE.sub("\\g<0>\\\\", text)
+        safe = _LIVE.sub("\\g<0>\\\\", readable(text))
     return _closed(safe)
 
 
@@ -116,6 +131,7 @@ def _inert_lines(text: str) -> list[str]:
 
 
 def _inert_line(line: str) -> str:
+    line = readable(line)
     parts, before = [], 0
     for span in _SPAN.finditer(line):
         parts += [_LIVE.sub("\\g<0>\\\\", line[before : span.start()]), span.group()]

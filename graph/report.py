@@ -1,9 +1,13 @@
 """The report of one run as a value, read from the ledger: what every format of it is rendered from."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
+from researchdesk.graph.plain import markdown_text
 from researchdesk.graph.report_findings import NO_FINDINGS, Findings, findings
 from researchdesk.graph.words import file_name, outcome, outcome_text
 from researchdesk.state import events as ev
@@ -18,6 +22,9 @@ from researchdesk.tools.door import Session
 from researchdesk.tools.workspace import Desk
 
 SHORT_HASH = 12
+_CITATIONS = re.compile(rf"{CITATION.pattern}(?:[ \t]*{CITATION.pattern})*")
+_ESCAPED_CITATIONS = re.compile(_CITATIONS.pattern.replace(r"\[", r"\\\[").replace(r"\]", r"\\\]"))
+_MAKES_A_LINK = re.compile(r"(?<!\\)\](?=[(:])")
 DAGGER = "†"
 """Stands after the numbers of a claim that is not VERIFIED."""
 
@@ -126,6 +133,12 @@ class Report:
         return len({ref.publisher for ref in self.sources if not ref.supplied})
 
     @property
+    def behind(self) -> frozenset[str]:
+        """The sources behind its quotations and the claims that it cites; others it only names."""
+        claimed = (key for claim in self.findings.claims.values() if claim.cited for key in claim.source_ids)
+        return frozenset((*claimed, *(quote.source_id for quote in self.quotes)))
+
+    @property
     def marks(self) -> bool:
         """Whether it cites a claim that is not VERIFIED, so that its daggers need a legend."""
         return any(found.cited and not found.verified for found in self.findings.claims.values())
@@ -134,9 +147,16 @@ class Report:
         """The text with numbers in place of cited ids, and a dagger after those of claims that are not VERIFIED.
 
         ``[s_004, s_001]`` becomes ``[1, 2]``; ``[c_012]`` the numbers of that claim's sources, like ``[3, 4]†``.
+        Citations that follow each other become one where their mark is the same.
         """
         numbers = self._numbers()
-        return CITATION.sub(lambda group: self._citation(cited_ids(group[0]), numbers), text)
+        return _CITATIONS.sub(lambda group: self._citations(CITATION.findall(group[0]), numbers), text)
+
+    def shown(self, text: str, *, limit: int = 0) -> str:
+        """A text from outside as Markdown on one line that shows exactly its words, its citations as numbers."""
+        words = markdown_text(text, limit=limit)
+        cited = _ESCAPED_CITATIONS.sub(lambda found: self.numbered(found[0].replace("\\", "")), words)
+        return _MAKES_A_LINK.sub(r"]\\", cited)
 
     def numbers_of(self, ids: Iterable[str]) -> str:
         """The numbers of sources and claims as a reader sees them, like ``[1, 2]``; "" for none."""
@@ -154,9 +174,15 @@ class Report:
     def _numbers(self) -> dict[str, int]:
         return {ref.source_id: ref.number for ref in self.references}
 
-    def _citation(self, cites: tuple[str, ...], numbers: Mapping[str, int]) -> str:
-        mark = DAGGER if any(self.findings.unverified(key) for key in cites) else ""
-        return f"[{', '.join(self._shown(cites, numbers))}]{mark}"
+    def _citations(self, groups: Iterable[str], numbers: Mapping[str, int]) -> str:
+        marked = ((self._mark(cites), cites) for cites in map(cited_ids, (f"[{group}]" for group in groups)))
+        return " ".join(
+            f"[{', '.join(self._shown((key for _, cites in same for key in cites), numbers))}]{mark}"
+            for mark, same in groupby(marked, key=itemgetter(0))
+        )
+
+    def _mark(self, cites: Iterable[str]) -> str:
+        return DAGGER if any(self.findings.unverified(key) for key in cites) else ""
 
     def _shown(self, cites: Iterable[str], numbers: Mapping[str, int]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(str(numbers.get(key, key)) for key in self.sources_of(cites)))
@@ -286,7 +312,7 @@ def _findings(desk: Desk, session_id: str, workspace: Workspace, cites: tuple[st
         (session_id,),
     )
     reasons = {str(row["question_id"]): str(row["reason"]) for row in rows}
-    return findings(workspace.investigation, workspace.run.limits, cited=cites, reasons=reasons)
+    return findings(workspace.investigation, workspace.run, cited=cites, reasons=reasons)
 
 
 def _reference(

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from researchdesk.graph.plain import plain_json
-from researchdesk.graph.report import Report
+from researchdesk.graph.report import Report, ReportSection
 from researchdesk.graph.report_findings import AskedQuestion, Findings, FoundClaim
 
 
@@ -29,8 +29,12 @@ def json_document(report: Report) -> str:
     * ``usage{}``: ``calls, input, output, cached, reasoning, cost_usd`` in all, and the same ``by_stage``, ``by_model``
       and ``by_tool`` (see `state.usage`); a cost that is not known is null.
     * ``assumptions[]`` and ``recorded_gaps[]``: ``id, text, question_id``.
-    * ``coverage{}``: ``challenged, total, verified`` claims (retracted ones aside), ``challenges`` by outcome;
-      ``infrastructure`` are those whose search failed.
+    * ``coverage{}``: ``challenged, total, verified`` claims (retracted ones aside); ``unchecked`` counts by why
+      (``search_failed, open, not_challenged``); ``lacking`` counts which of the ``total`` claims that are not verified
+      need independent ``sources`` and survived ``challenges``; ``challenges`` by outcome, ``infrastructure`` those
+      whose search failed.
+    * ``counts{}``: ``sources, supplied, publishers``; ``cited`` are named in the text, of which ``behind`` stand behind
+      its quotations and claims; ``quotes_verified``.
     """
     return plain_json(orjson.dumps(_fields(report), option=orjson.OPT_INDENT_2).decode()) + "\n"
 
@@ -51,32 +55,35 @@ def _fields(report: Report) -> dict[str, Any]:
         "ended_at": report.ended_at,
         "report_artifact_id": report.artifact_id,
         "text": report.body,
-        "sections": [
-            {
-                **{key: value for key, value in asdict(section).items() if key != "cited"},
-                "citations": [
-                    {"source_id": key, "number": numbers[key]}
-                    for key in report.sources_of(section.cited)
-                    if key in numbers
-                ],
-                "claim_ids": [key for key in section.cited if key in report.findings.claims],
-            }
-            for section in report.sections
-        ],
+        "sections": [_section(report, section, numbers) for section in report.sections],
         "references": [asdict(ref) for ref in report.references],
         "uncited": [asdict(ref) for ref in report.uncited],
         "quotes": [asdict(quote) for quote in report.quotes],
         "gaps": report.gaps,
         "handoff": [asdict(handed) for handed in report.handoff],
-        "counts": {
-            "sources": len(report.sources),
-            "supplied": sum(ref.supplied for ref in report.sources),
-            "publishers": report.origins,
-            "cited": len(report.references),
-            "quotes_verified": len(report.quotes),
-        },
+        "counts": _counts(report),
         **_findings(report.findings, numbers),
         "usage": report.usage,
+    }
+
+
+def _section(report: Report, section: ReportSection, numbers: Mapping[str, int]) -> dict[str, Any]:
+    sources = (key for key in report.sources_of(section.cited) if key in numbers)
+    return {
+        **{key: value for key, value in asdict(section).items() if key != "cited"},
+        "citations": [{"source_id": key, "number": numbers[key]} for key in sources],
+        "claim_ids": [key for key in section.cited if key in report.findings.claims],
+    }
+
+
+def _counts(report: Report) -> dict[str, int]:
+    return {
+        "sources": len(report.sources),
+        "supplied": sum(ref.supplied for ref in report.sources),
+        "publishers": report.origins,
+        "cited": len(report.references),
+        "behind": len(report.behind),
+        "quotes_verified": len(report.quotes),
     }
 
 
@@ -87,7 +94,12 @@ def _findings(found: Findings, numbers: Mapping[str, int]) -> dict[str, Any]:
         "contradictions": [asdict(record) for record in found.contradictions],
         "assumptions": [asdict(record) for record in found.assumptions],
         "recorded_gaps": [asdict(record) for record in found.gaps],
-        "coverage": {**asdict(found.checked), "challenges": dict(found.outcomes)},
+        "coverage": {
+            **asdict(found.checked),
+            "unchecked": dict(found.unchecked),
+            "lacking": asdict(found.lacking),
+            "challenges": dict(found.outcomes),
+        },
     }
 
 

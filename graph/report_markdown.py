@@ -14,7 +14,7 @@ from researchdesk.graph.report_findings_markdown import (
     open_questions,
     other_gaps,
 )
-from researchdesk.graph.words import checked_text, model_text
+from researchdesk.graph.words import checked_text, lacking_text, model_text
 
 TITLE_CHARS = 160
 COMMANDS = "verification_commands"
@@ -44,8 +44,8 @@ def _head(report: Report) -> Iterator[str]:
         "Scope": f"{report.scope}, template {markdown_text(report.template)}",
         "Date": report.ended_at[:10],
         "Sources": _counts(report),
-        "Quotes verified": str(len(report.quotes)),
-        **({"Claims": checked_text(asdict(report.findings.checked))} if report.findings.claims else {}),
+        "Quotations checked against the archived text": str(len(report.quotes)),
+        **({"Claims": _claims(report)} if report.findings.claims else {}),
         "Written by": markdown_text(model_text(report.model)),
         "Cost": _cost(report),
         "Session": markdown_text(report.session_id),
@@ -55,6 +55,13 @@ def _head(report: Report) -> Iterator[str]:
     if len(one_line(report.objective)) > TITLE_CHARS:
         facts = {"Objective": markdown_text(report.objective), **facts}
     yield _bullets(f"**{name}:** {fact}" for name, fact in facts.items())
+
+
+def _claims(report: Report) -> str:
+    """How many were checked and verified, and what the others lack."""
+    found = report.findings
+    told = (checked_text(asdict(found.checked)), lacking_text(asdict(found.lacking)))
+    return "; ".join(part for part in told if part)
 
 
 def _cost(report: Report) -> str:
@@ -78,14 +85,17 @@ def _counts(report: Report) -> str:
     read = [ref for ref in report.sources if not ref.supplied]
     supplied = len(report.sources) - len(read)
     origins = f"{report.origins} {'publisher' if report.origins == 1 else 'publishers'}"
-    text = f"{len(read)} read, from {origins}; {len(report.references)} cited"
+    named = [ref for ref in report.references if not ref.supplied]
+    behind = sum(ref.source_id in report.behind for ref in named)
+    text = f"{len(read)} read, from {origins}; {behind} behind its quotations and claims"
+    text += f", {len(named) - behind} more named" if len(named) > behind else ""
     return f"{text}; {supplied} supplied, not read by this program" if supplied else text
 
 
 def _gaps(report: Report) -> Iterator[str]:
     if gaps := tuple(other_gaps(report)):
         yield "## Gaps that the program found"
-        yield _bullets(markdown_text(gap) for gap in gaps)
+        yield _bullets(report.shown(gap) for gap in gaps)
 
 
 def _references(report: Report) -> Iterator[str]:
@@ -122,8 +132,8 @@ def _handoff(report: Report, handed: HandoffList) -> Iterator[str]:
 
 def _handed(report: Report, key: str, item: str) -> str:
     """A handed item as text; a command as code, unless it is a sentence that cites."""
-    shown = report.numbered(item)
-    return markdown_code(item) if key == COMMANDS and shown == item else markdown_text(shown)
+    is_command = key == COMMANDS and report.numbered(item) == item
+    return markdown_code(item) if is_command else report.shown(item)
 
 
 def _bullets(items: Iterable[str]) -> str:

@@ -6,7 +6,7 @@ from typing import Any, assert_never
 from researchdesk.graph.plain import one_line
 from researchdesk.state import events as ev
 from researchdesk.state.run import ResearchRun
-from researchdesk.state.vocabulary import QuestionStatus
+from researchdesk.state.vocabulary import ClaimStatus, QuestionStatus
 
 STOP_WORDS = {
     "budget_tokens": "its token budget was spent",
@@ -31,6 +31,12 @@ QUESTION_WORDS: dict[QuestionStatus, str] = {
     "resolved": "answered",
     "unresolvable": "could not be answered",
     "pruned": "dropped",
+}
+CLAIM_WORDS: dict[ClaimStatus, str] = {
+    "VERIFIED": "verified",
+    "UNVERIFIED": "not verified",
+    "REFUTED": "refuted",
+    "RETRACTED": "withdrawn",
 }
 OUTCOME_WORDS = {"infrastructure": "could not be searched"}
 """For those of `state.investigation_views.outcomes` that say too little."""
@@ -72,6 +78,21 @@ def checked_text(coverage: Mapping[str, Any]) -> str:
     """Coverage and what was verified, in one line; ``challenged``, ``verified`` and ``total`` are counts of claims."""
     challenged, verified, total = (coverage[key] for key in ("challenged", "verified", "total"))
     return f"checked {challenged} of {total} claim{'' if total == 1 else 's'}; {verified} verified"
+
+
+def lacking_text(lacking: Mapping[str, int]) -> str:
+    """What claims lack to be verified, in one line; "" where none is left to verify.
+
+    Args:
+        lacking: ``total`` claims that are not verified, of which ``sources`` and ``challenges`` lack these.
+    """
+    total = lacking["total"]
+    needs = (
+        ("another independent source", lacking["sources"]),
+        ("a survived challenge", lacking["challenges"]),
+    )
+    told = [f"{count} of {total} need{'s' if count == 1 else ''} {what}" for what, count in needs if count]
+    return ", ".join(told)
 
 
 def independence_text(links: int, clusters: Sequence[Sequence[str]]) -> str:

@@ -21,7 +21,7 @@ def coverage(challenges: Challenges, notes: Notes) -> Coverage:
     counted: dict[str, list[bool]] = {}
     for claim in notes.all_claims:
         if claim.status != "RETRACTED":
-            ran = any(c.status == "closed" and not c.failed for c in challenges.of(claim.id))
+            ran = any(challenge.ran for challenge in challenges.of(claim.id))
             counted.setdefault(claim.question_id or ROOT, []).append(ran)
     rows = tuple((key, sum(ran), len(ran)) for key, ran in sorted(counted.items()))
     return Coverage(challenged=sum(r[1] for r in rows), total=sum(r[2] for r in rows), by_question=rows)

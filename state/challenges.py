@@ -50,6 +50,11 @@ class Challenge:
         """Its search never ran, so that it says nothing and does not count."""
         return self.cause == "infrastructure"
 
+    @property
+    def ran(self) -> bool:
+        """It was brought to an end that says something about its target."""
+        return self.status == "closed" and not self.failed
+
 
 @plain_dataclass(frozen=True, slots=True, kw_only=True)
 class Challenges:
@@ -213,4 +218,4 @@ def requires_answer_challenge(question: Question) -> bool:
 
 def answer_was_challenged(challenges: Challenges, question_id: str) -> bool:
     """A challenge of the question's answer ran and is closed."""
-    return any(c.status == "closed" and not c.failed for c in challenges.of(question_id))
+    return any(challenge.ran for challenge in challenges.of(question_id))

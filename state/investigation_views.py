@@ -12,7 +12,7 @@ from researchdesk.state.claims import Claim
 from researchdesk.state.frontier import ROOT
 from researchdesk.state.investigation import Investigation
 from researchdesk.state.limits import Limits
-from researchdesk.state.questions import Question
+from researchdesk.state.questions import Attempt, Question
 from researchdesk.state.verification import clusters, lacks, supporting
 
 QUESTIONS_COVERED = 100
@@ -43,6 +43,60 @@ def checked_by_question(investigation: Investigation) -> dict[str, Checked]:
     return {key: Checked(challenged=done, total=total, verified=verified[key]) for key, done, total in rows}
 
 
+def checked_with_parts(investigation: Investigation) -> dict[str, Checked]:
+    """How far the claims of each question and of all questions under it were checked; the objective has them all."""
+    own, frontier = checked_by_question(investigation), investigation.frontier
+    return {
+        question.id: _sum(
+            own[key.id] for key in (question, *frontier.descendants(question.id)) if key.id in own
+        )
+        for question in frontier
+    }
+
+
+def _sum(parts: Iterable[Checked]) -> Checked:
+    found = list(parts)
+    return Checked(
+        challenged=sum(part.challenged for part in found),
+        total=sum(part.total for part in found),
+        verified=sum(part.verified for part in found),
+    )
+
+
+def unchecked(investigation: Investigation) -> dict[str, int]:
+    """Why claims count as not checked, retracted ones aside.
+
+    Keys: ``search_failed``, ``open`` (a challenge has no outcome yet), ``not_challenged``.
+    """
+    found = {"search_failed": 0, "open": 0, "not_challenged": 0}
+    for claim in investigation.notes.all_claims:
+        challenges = investigation.challenges.of(claim.id)
+        if claim.status != "RETRACTED" and not any(challenge.ran for challenge in challenges):
+            still_open = any(challenge.status == "open" for challenge in challenges)
+            found["open" if still_open else "search_failed" if challenges else "not_challenged"] += 1
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lacking:
+    """Of ``total`` UNVERIFIED claims so many need an independent source, so many a survived challenge; some both."""
+
+    total: int
+    sources: int
+    challenges: int
+
+
+def lacking(investigation: Investigation, limits: Limits) -> Lacking:
+    """What the claims that are not VERIFIED lack, as a whole; those that fell lack nothing any more."""
+    notes, challenges = investigation.notes, investigation.challenges
+    waiting = [claim for claim in notes.all_claims if claim.status == "UNVERIFIED"]
+    return Lacking(
+        total=len(waiting),
+        sources=sum(len(clusters(c, notes.sources)) < limits.min_independent_sources for c in waiting),
+        challenges=sum(challenges.survived(c.id) < limits.min_challenges for c in waiting),
+    )
+
+
 def outcomes(challenges: Iterable[Challenge]) -> dict[str, int]:
     """How many challenges came out how.
 
@@ -55,16 +109,17 @@ def outcomes(challenges: Iterable[Challenge]) -> dict[str, int]:
 def counts(investigation: Investigation | None) -> dict[str, Any]:
     """The part of the status that tells of an investigation; all of it is empty where there is none.
 
-    Keys: ``questions`` and ``claims`` by status; ``question_in_progress`` (``id``, ``text``) or null, where that is
-    not the objective itself; ``challenges`` as in `outcomes`; ``coverage`` with ``challenged``, ``total``,
+    Keys: ``questions`` and ``claims`` by status; ``question_in_progress`` (``id``, ``text``), the objective where no
+    other is, or null; ``challenges`` as in `outcomes`; ``coverage`` with ``challenged``, ``total``,
     ``verified`` and, for the first `QUESTIONS_COVERED` questions, ``by_question``.
     """
     held = investigation or Investigation()
     frontier = held.frontier
-    current = frontier.questions.get(frontier.current_id)
+    current = frontier.questions.get(frontier.working_id)
+    working = current is not None and current.status == "in_progress"
     return {
         "questions": dict(sorted(Counter(question.status for question in frontier).items())),
-        "question_in_progress": {"id": current.id, "text": current.text} if current else None,
+        "question_in_progress": {"id": current.id, "text": current.text} if current and working else None,
         "claims": dict(sorted(Counter(claim.status for claim in held.notes.all_claims).items())),
         "challenges": outcomes(held.challenges),
         "coverage": {**asdict(checked(held)), "by_question": coverage_view(held)},
@@ -83,7 +138,8 @@ def coverage_view(investigation: Investigation) -> list[dict[str, Any]]:
 def questions_view(investigation: Investigation) -> list[dict[str, Any]]:
     """Every question with its attempts, each parent before its children, siblings by their age.
 
-    Shape: the fields of `Question`; ``waits_for`` are the ids it still waits for, ``attempts`` the fields of `Attempt`.
+    Shape: the fields of `Question`; ``waits_for`` are the ids it still waits for, ``attempts`` the fields of `Attempt`
+    with ``challenge`` (``outcome``, ``evidence``), how the challenge came out that it was made for, or null.
     """
     frontier = investigation.frontier
     if ROOT not in frontier.questions:
@@ -96,8 +152,14 @@ def _question(investigation: Investigation, question: Question) -> dict[str, Any
     return {
         **asdict(question),
         "waits_for": [other.id for other in frontier.waits_for(question)],
-        "attempts": [asdict(attempt) for attempt in frontier.tried(question.id)],
+        "attempts": [_attempt(investigation, attempt) for attempt in frontier.tried(question.id)],
     }
+
+
+def _attempt(investigation: Investigation, attempt: Attempt) -> dict[str, Any]:
+    made = investigation.challenges.by_id.get(attempt.challenge_id)
+    told = {"outcome": outcome(made), "evidence": made.evidence} if made else None
+    return {**asdict(attempt), "challenge": told}
 
 
 def claims_view(investigation: Investigation, limits: Limits) -> list[dict[str, Any]]:

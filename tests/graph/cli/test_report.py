@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -45,7 +46,7 @@ def test_citations_are_numbered_in_order_of_first_use_and_the_references_follow_
     assert [ref.source_id for ref in report.uncited] == ["s_003"]
     assert report.numbered("a [s_001, s_004] b [s_002; s_002] c [c_007]") == "a [2, 3] b [1] c [c_007]"
     document = render_report(report)
-    assert "Two kinds of sources [2][3]." in document
+    assert "Two kinds of sources [2, 3]." in document
     references = document.partition("## References\n\n")[2].partition("\n\n")[0].splitlines()
     assert [line.partition(" ")[0] for line in references] == ["1.", "2.", "3."]
     assert re.fullmatch(
@@ -61,8 +62,9 @@ def test_the_head_says_what_was_asked_how_it_ended_and_what_it_rests_on(desk: De
     for fact in (
         "- **Status:** completed\n",
         "- **Scope:** quick, template general\n",
-        "- **Sources:** 3 read, from 1 publisher; 3 cited; 1 supplied, not read by this program\n",
-        "- **Quotes verified:** 2\n",
+        "- **Sources:** 3 read, from 1 publisher; 2 behind its quotations and claims; "
+        "1 supplied, not read by this program\n",
+        "- **Quotations checked against the archived text:** 2\n",
         "- **Session:** r1\n",
     ):
         assert fact in head
@@ -72,6 +74,27 @@ def test_nothing_from_a_page_or_a_model_acts_in_the_markdown(desk: Desk) -> None
     document = render_report(read_report(desk, "r1"))
     assert links_and_tags(document) == ["https://docs.python.org/%7Ba%7D_b?q=1&r=50%25"]
     assert "\x9b" not in document
+
+
+def test_a_source_that_is_only_named_is_told_apart_from_those_behind_a_quotation(desk: Desk) -> None:
+    report = read_report(desk, "r1")
+    less = replace(report, quotes=report.quotes[:1])
+    assert "; 1 behind its quotations and claims, 1 more named; 1 supplied" in render_report(less)
+
+
+def test_what_is_handed_on_cites_by_number_and_shows_no_escapes_around_it(desk: Desk) -> None:
+    document = render_report(read_report(desk, "r1"))
+    assert "- Raise the limit [3], then ask \\<script\\>alert(2)\\</script\\>\n" in document
+    assert "- `` grep -c `limit` docs/*.md ``\n- Compare with [2]\n" in document
+    shown = read_report(desk, "r1").shown("[s_001](javascript:1) [s_002]: x [s_001] [s_002; s_004] [no](b)")
+    assert shown == r"[2]\(javascript:1) [1]\: x [2, 1, 3] \[no\](b)"
+    assert links_and_tags(f"- {shown}\n\n{shown}") == []
+
+
+def test_a_quoted_link_is_shown_by_its_words_and_code_as_it_is() -> None:
+    page = 'See [the *guide*](../guide.md#top) and ![a plot](plot.png "Plot") [1](x.md)[^2]{: .big #top}.'
+    assert inert(page) == r"See the *guide* and a plot [1]\(x.md)[^2]."
+    assert inert("[`run`](api_(v2).html), but `[a](b.c)` {x}") == "`run`, but `[a](b.c)` {x}"
 
 
 def test_no_section_runs_on_into_what_follows_it(desk: Desk) -> None:
@@ -110,6 +133,7 @@ def test_the_json_holds_the_words_that_each_quote_has_in_the_archive(desk: Desk)
         "supplied": 1,
         "publishers": 1,
         "cited": 3,
+        "behind": 2,
         "quotes_verified": 2,
     }
     assert document["sections"][0]["key"] == "key_takeaways"

@@ -86,9 +86,11 @@ def test_a_claim_is_cited_by_the_numbers_of_its_sources_and_marked_where_it_is_n
         (2, "s_002"),
         (3, "s_003"),
     ]
-    assert report.numbered("[c_001] [c_002] [s_003, c_002] [c_003] [c_009]") == (
-        "[1, 2] [2]† [3, 2]† [c_003]† [c_009]"
+    assert report.numbered("[c_001], [c_002], [s_003, c_002], [c_003], [c_009]") == (
+        "[1, 2], [2]†, [3, 2]†, [c_003]†, [c_009]"
     )
+    # Those that follow each other become one, as far as their marks are the same.
+    assert report.numbered("[c_001] [s_003][c_002] [c_002; s_001]\n[c_001]") == "[1, 2, 3] [2, 1]†\n[1, 2]"
     document = render_report(report)
     assert "Eight characters are demanded [1, 2]. Less is weak [1, 2]†. Both say so [1, 2]†." in document
 
@@ -97,10 +99,14 @@ def test_the_legend_of_the_mark_stands_once_in_the_head_and_only_where_something
     report: Report,
 ) -> None:
     head = render_report(report).partition("\n\n## ")[0]
-    assert "- **Claims:** checked 1 of 3 claims; 1 verified\n" in head
     assert (
-        "- **†:** not verified: a claim needs 2 independent sources and 1 survived challenge, a search for the "
-        "opposite that found nothing against it; “Claims” says what each one lacks"
+        "- **Claims:** checked 1 of 3 claims; 1 verified; 2 of 2 need another independent source, "
+        "2 of 2 need a survived challenge\n"
+    ) in head
+    assert (
+        "- **†:** not verified: a claim needs 2 independent sources and 1 survived challenge (a search for the "
+        "opposite that gave results, in which nothing was judged to speak against it); “Claims” says what each "
+        "one lacks"
     ) in head
     sure = {
         key: replace(claim, cited=claim.cited and claim.verified)
@@ -111,13 +117,19 @@ def test_the_legend_of_the_mark_stands_once_in_the_head_and_only_where_something
 
 def test_coverage_stands_beside_the_outcomes_and_is_told_question_by_question(report: Report) -> None:
     assert part(render_report(report), "What was checked").splitlines() == [
-        "Checked 1 of 3 claims; 1 verified. Challenges to claims, answers and the conclusion that could be searched: "
-        "1 survived, 0 weakened, 0 refuted, 0 inconclusive. "
-        "1 more could not be searched (infrastructure) and count for nothing.",
+        "Checked 1 of 3 claims; 1 verified. 1 claim could not be checked because the search failed. 1 claim was not "
+        "taken up for a check: the research was stopped early because it had made as many model requests as it may.",
+        "",
+        "Challenges to claims, answers and the conclusion whose search ran: "
+        "1 survived, 0 weakened, 0 refuted, 0 inconclusive. Survived means: a search for the opposite that gave "
+        "results, in which nothing was judged to speak against it. "
+        "The search of 1 more failed; that counts for nothing.",
+        "",
+        "The numbers of a question include those of the questions under it.",
         "",
         "| Question | Status | Claims | Checked | Verified |",
         "|---|---|---:|---:|---:|",
-        "| q_001 What should a password policy demand? | in work | 1 | 0 | 0 |",
+        "| q_001 What should a password policy demand? | in work | 3 | 1 | 1 |",
         "| q_002 How long has a password to be? | in work | 2 | 1 | 1 |",
         "| q_003 Which characters have to be allowed? | not begun | 0 | 0 | 0 |",
         r"| q_004 Who \<i\>reviews\</i\> the rules? | dropped | 0 | 0 | 0 |",
@@ -131,6 +143,7 @@ def test_sources_of_one_publisher_are_named_as_the_reason_and_how_to_tell_publis
     one = replace(report, references=tuple(replace(r, publisher="<main>") for r in report.references))
     assert told in part(render_report(one), "What was checked")
     assert "corpus.toml" in part(render_report(one), "What was checked")
+    assert "That alone verifies nothing" in part(render_report(one), "What was checked")
     assert "one publisher" not in part(render_report(report), "What was checked")
 
 
@@ -138,10 +151,10 @@ def test_a_contradiction_shows_both_sides_with_their_numbers_and_status(report: 
     lines = part(render_report(report), "Contradictions").splitlines()
     assert lines[:2] == [
         r"- At least \| weak below (con_001, open)",
-        "    - **c_001** Passwords have at least 8 characters. [1, 2] (VERIFIED)",
+        "    - **c_001** Passwords have at least 8 characters. [1, 2] (verified)",
     ]
     assert lines[2].startswith(r"    - **c_002** Weak \| below \<b\>8\</b\> ")
-    assert lines[2].endswith(" [2]† (UNVERIFIED)") and len(lines) == 3
+    assert lines[2].endswith(" [2]† (not verified)") and len(lines) == 3
 
 
 def test_what_stayed_open_is_listed_with_its_reason(report: Report) -> None:
@@ -168,21 +181,52 @@ def test_an_answer_without_a_check_and_one_that_is_only_assumed_are_told_as_such
     )
     document = render_report(replace(report, findings=replace(report.findings, questions=questions)))
     checks, still_open = part(document, "What was checked"), part(document, "Open questions").splitlines()
-    assert r"policy demand? | answered, not checked: No \| time | 1 | 0 | 0 |" in checks
+    assert (
+        r"policy demand? | answered; the answer itself was not challenged (No \| time) | 3 | 1 | 1 |"
+        in checks
+    )
     assert still_open[0] == (
         "- q_002 How long has a password to be? (could not be answered: 4 searches) "
         r"Assumed instead: It is \*eight\*."
     )
 
 
+def test_a_gap_that_the_text_tells_or_that_was_counted_already_is_not_told_twice(report: Report) -> None:
+    gaps = (
+        "gap_001: Read, nothing quoted: s_003",
+        "gap_002: It is old",
+        "1 of 3 claims were challenged, 0 of 3 are",
+    )
+    body = f"{report.body}\n- Read, nothing\nquoted: [s_003].\n"
+    document = render_report(replace(report, gaps=gaps, body=body))
+    assert part(document, "Gaps that the program found") == "- gap_002: It is old"
+
+
+def test_why_claims_were_left_unchecked_is_told_as_far_as_it_is_known(report: Report) -> None:
+    reasons = {
+        "the research was stopped early because its token budget was spent": {"stop_reason": "budget_tokens"},
+        "the run is not finished": {"stop_reason": "", "outcome": "unfinished"},
+        "the embedded rules chose to go no further; no budget ended it": {
+            "stop_reason": "", "outcome": "completed", "model": "offline",
+        },
+        "the model chose to go no further; no budget ended it": {
+            "stop_reason": "", "outcome": "completed", "model": "openai:gpt-5",
+        },
+    }  # fmt: skip
+    for told, how in reasons.items():
+        checks = part(render_report(replace(report, **how)), "What was checked")  # type: ignore[arg-type]
+        assert f"1 claim was not taken up for a check: {told}." in checks
+
+
 def test_each_cited_claim_says_what_it_stands_on_and_what_it_lacks(report: Report) -> None:
-    first, second = part(render_report(report), "Claims").splitlines()
+    shown, _, first, second = part(render_report(report), "Claims").splitlines()
+    assert shown == "The 2 cited ones of 3; `researchdesk claims` lists all."
     assert first == (
-        "- **c_001** Passwords have at least 8 characters. [1, 2] (VERIFIED); 2 links, 2 origins; "
-        "challenged by direct negation: survived"
+        "- **c_001** Passwords have at least 8 characters. [1, 2] (verified); 2 links, 2 origins; "
+        "challenged by direct negation: survived (It only says how.)"
     )
     assert second.endswith(
-        " [2]† (UNVERIFIED); 1 link, 1 origin; challenged by counterexample: not searched; "
+        " [2]† (not verified); 1 link, 1 origin; challenged by counterexample: its search failed; "
         "needs 1 more independent supporting source; it has 1; needs 1 more survived challenge"
     )
 
@@ -253,6 +297,8 @@ def test_the_json_holds_claims_questions_contradictions_and_coverage(report: Rep
         "challenged": 1,
         "total": 3,
         "verified": 1,
+        "unchecked": {"search_failed": 1, "open": 0, "not_challenged": 1},
+        "lacking": {"total": 2, "sources": 2, "challenges": 2},
         "challenges": {"open": 0, "infrastructure": 1, "survived": 1},
     }
     assert [gap["id"] for gap in document["recorded_gaps"]] == ["gap_001", "gap_002"]
