@@ -23,8 +23,8 @@ SessionOption = Annotated[
 ]
 QuestionArgument = Annotated[str, typer.Argument(metavar="QUESTION", help="The question's id, like q_002.")]
 LIST = "list"
-ANSWER_SHOWN = 300
-"""Characters of an answer in the table; JSON holds all of it."""
+ANSWER_SHOWN = 120
+"""Characters of an answer, and of what a challenge found, in the table of questions; JSON holds all of it."""
 
 
 class _Questions(typer.core.TyperGroup):
@@ -58,15 +58,16 @@ def questions(
 ) -> None:
     """List the questions of a run as a tree.
 
-    Each with its status, the searches made for it, how many of its claims were challenged and verified, and its
-    answer or what was assumed instead. --json always holds the attempts.
+    Each with its status, the searches made for it, how many claims of it and of the questions under it were
+    challenged and verified, and its answer or what was assumed instead. --json holds answers whole and always the
+    attempts.
     """
-    from researchdesk.state.investigation_views import checked_by_question, questions_view
+    from researchdesk.state.investigation_views import checked_with_parts, questions_view
 
     with existing_desk(home) as desk:
         held = _investigating(desk.existing(session)).investigation
         found = questions_view(held)
-        covered = checked_by_question(held)
+        covered = checked_with_parts(held)
     if json:
         result_json(found)
         return
@@ -75,14 +76,14 @@ def questions(
         (
             row
             for question in found
-            for row in _question_rows(question, covered.get(question["id"]), attempts=attempts)
+            for row in _question_rows(question, covered[question["id"]], attempts=attempts)
         ),
         prose=("text",),
     )
 
 
 def _question_rows(
-    question: dict[str, Any], covered: "Checked | None", *, attempts: bool
+    question: dict[str, Any], covered: "Checked", *, attempts: bool
 ) -> Iterator[tuple[str, ...]]:
     """A question, and under it what was tried for it."""
     searches = [a for a in question["attempts"] if a["kind"] != "fetch"]
@@ -94,7 +95,9 @@ def _question_rows(
         question["status"],
         str(question["priority"]),
         f"{len(searches)} ({failed} failed)" if failed else str(len(searches)),
-        f"{covered.total}, {covered.challenged} challenged, {covered.verified} verified" if covered else "0",
+        f"{covered.total}, {covered.challenged} challenged, {covered.verified} verified"
+        if covered.total
+        else "0",
         ", ".join(question["waits_for"]),
         f"{question['text']} -> {told}" if told else question["text"],
     )
@@ -107,25 +110,43 @@ def _attempt_row(attempt: dict[str, Any], indent: str) -> tuple[str, ...]:
     if attempt["cause"] == "infrastructure":
         came = "failed"
     kind = f"{attempt['kind']} {attempt['challenge_id']}".rstrip()
-    outcome = f" -> {attempt['outcome']}" if attempt["outcome"] else ""
-    return (f"{indent}{attempt['id']}", kind, "", came, "", "", f"{attempt['query']}{outcome}")
+    told = [attempt["query"], attempt["outcome"], _challenge_text(attempt["challenge"])]
+    return (f"{indent}{attempt['id']}", kind, "", came, "", "", " -> ".join(part for part in told if part))
+
+
+def _challenge_text(challenge: dict[str, str] | None) -> str:
+    """How the challenge came out that a search was made for, and what it found."""
+    if challenge is None:
+        return ""
+    evidence = one_line(challenge["evidence"], limit=ANSWER_SHOWN)
+    return f"{challenge['outcome']}: {evidence}" if evidence else challenge["outcome"]
 
 
 def claims(session: SessionArgument = "", home: HomeOption = "", json: JsonOption = False) -> None:
     """List the claims of a run: status, sources, how many of them are independent and why, challenges, what lacks.
 
     A claim is VERIFIED only with support from independent sources, at least two, and at least one challenge that it
-    survived. "5 links, 1 origin: …" names what ties its sources together.
+    survived: its search gave results, and nothing in them was judged to speak against it; what was found stands in
+    brackets. "5 links, 1 origin: …" names what ties its sources together.
     """
-    from researchdesk.state.investigation_views import claims_view
+    from dataclasses import asdict
+
+    from researchdesk.graph.words import checked_text, lacking_text
+    from researchdesk.state.investigation_views import checked, claims_view, lacking
 
     with existing_desk(home) as desk:
         opened = _investigating(desk.existing(session))
         assert opened.run is not None
-        found = claims_view(opened.investigation, opened.run.limits)
+        held, limits = opened.investigation, opened.run.limits
+        found = claims_view(held, limits)
     if json:
         result_json(found)
         return
+    note(
+        "; ".join(
+            filter(None, (checked_text(asdict(checked(held))), lacking_text(asdict(lacking(held, limits)))))
+        )
+    )
     result_table(
         ("claim", "question", "status", "sources", "independence", "challenges", "lacks", "text"),
         (_claim_row(claim) for claim in found),
@@ -153,7 +174,8 @@ def _claim_row(claim: dict[str, Any]) -> tuple[str, ...]:
 def _challenges(found: list[dict[str, Any]]) -> Iterator[str]:
     for challenge in found:
         cause = f"/{challenge['cause']}" if challenge["cause"] else ""
-        yield f"{challenge['id']} {challenge['strategy']}: {challenge['outcome'] or 'open'}{cause}"
+        evidence = f" ({challenge['evidence']})" if challenge["evidence"] else ""
+        yield f"{challenge['id']} {challenge['strategy']}: {challenge['outcome'] or 'open'}{cause}{evidence}"
 
 
 @app.command("add")

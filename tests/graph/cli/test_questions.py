@@ -13,6 +13,7 @@ from researchdesk.tools.workspace import Desk, open_desk
 
 from ...tools.investigate.scripts import (
     COUNTER,
+    NEGATION,
     NIST,
     OWASP,
     QUERY,
@@ -61,7 +62,13 @@ def test_questions_are_shown_as_a_tree_with_status_attempts_and_what_they_wait_f
     assert [line.split() for line in rows[1:3]] == [line.split() for line in shown[1:3]]
     assert len(rows) == len(shown) + 6
     assert re.fullmatch(rf"· \S+ +search +2 +{QUERY} -> .*", rows[3])
-    assert re.fullmatch(rf"· \S+ +challenge ch_002 +failed +{COUNTER} -> .*Too many requests.*", rows[7])
+    assert re.fullmatch(
+        rf"· \S+ +challenge ch_001 +1 +{NEGATION} -> .* -> survived: It only says how\.", rows[6]
+    )
+    assert re.fullmatch(
+        rf"· \S+ +challenge ch_002 +failed +{COUNTER} -> .*Too many requests.* -> inconclusive/infrastructure",
+        rows[7],
+    )
     found = json.loads(call("questions", "s1", "--json", "--home", home).stdout)
     assert [(q["id"], q["status"], q["waits_for"]) for q in found] == [
         ("q_001", "in_progress", []),
@@ -78,13 +85,41 @@ def test_questions_are_shown_as_a_tree_with_status_attempts_and_what_they_wait_f
         ("fetch", 0, "infrastructure"),
     ]
     assert found[1]["attempts"][1]["query"] == NIST
+    assert [attempt["challenge"] for attempt in found[1]["attempts"][2:5]] == [
+        None,
+        {"outcome": "survived", "evidence": "It only says how."},
+        {"outcome": "inconclusive/infrastructure", "evidence": ""},
+    ]
+
+
+def test_long_answers_are_cut_in_the_table_and_the_objective_counts_the_claims_under_it(home: Path) -> None:
+    long = "eight " * 100
+    with open_desk(home) as desk:
+        done = desk.existing("s1").call(
+            "resolve_question",
+            {"question_id": "q_002", "answer": long, "claim_ids": ["c_001"], "reason": "It is one number."},
+            tool_call_id="answer",
+        )
+        assert done.status == "success", done.text
+    root, answered = call("questions", "--home", home).stdout.splitlines()[1:3]
+    assert "2, 1 challenged, 1 verified" in root
+    assert answered.endswith(f" -> {long[:119]}…")
+    assert json.loads(call("questions", "--json", "--home", home).stdout)[1]["answer"] == long.strip()
+    working = json.loads(call("status", "--json", "--home", home).stdout)["question_in_progress"]
+    assert working == {"id": "q_001", "text": "What should a password policy demand?"}
 
 
 def test_claims_are_shown_with_their_independence_and_its_reasons(home: Path) -> None:
     with open_desk(home) as desk:
         session = desk.existing("s1")
         assert [claim.status for claim in session.claims] == ["VERIFIED", "UNVERIFIED"]
-    shown = call("claims", "--home", home).stdout.splitlines()
+    said = call("claims", "--home", home)
+    assert said.stderr == (
+        "checked 1 of 2 claims; 1 verified; 1 of 1 needs another independent source, "
+        "1 of 1 needs a survived challenge\n"
+    )
+    shown = said.stdout.splitlines()
+    assert "ch_001 direct_negation: survived (It only says how.)" in shown[1]
     assert (
         "VERIFIED" in shown[1] and "s_001, s_002  2 links, 2 origins" in shown[1] and "survived" in shown[1]
     )
