@@ -26,6 +26,7 @@ from researchdesk.tools.door import ToolResult
 QUOTES_A_SECTION = 12
 QUOTE_CHARS = 300
 LISTED = 100
+BY_CODE = "Written by code from archived sources."
 _MARKS = re.compile(r"[“”\[\]]")
 # What would make a citation or a quotation of words that are neither; an apostrophe inside a word is none.
 _QUOTING = re.compile(r"[\"“”„‟«»‹›「」『』〝〞＂❝❞<>\[\]]|(?<!\w)['‘’]|['‘’](?!\w)")
@@ -117,15 +118,24 @@ def _is_open(driver: Driver, section: Section) -> bool:
     return bool(fallen(driver.run.artifacts[section.artifact_id].cited, driver.session.notes))
 
 
+def _by_code(driver: Driver, section: Section) -> bool:
+    return bool(section.artifact_id) and driver.run.artifacts[section.artifact_id].summary == BY_CODE
+
+
 def _write_open_sections(driver: Driver, stop: Stop) -> None:
     quotes = _noted_quotes(driver)
-    open_sections = [section for section in driver.run.sections if _is_open(driver, section)]
-    for number, section in enumerate(open_sections):
+    # Those that code wrote before it was killed keep their share, so that the others get theirs.
+    own = [
+        section for section in driver.run.sections if _is_open(driver, section) or _by_code(driver, section)
+    ]
+    for number, section in enumerate(own):
+        if not _is_open(driver, section):
+            continue
         if section.status == "drafted":
             content = driver.records.text(driver.run.artifacts[section.artifact_id].content_hash)
             if CITATION.search(content) and _save_section(driver, section.key, section.title, content):
                 continue
-        share = quotes[number :: len(open_sections)][:QUOTES_A_SECTION] or quotes[:QUOTES_A_SECTION]
+        share = quotes[number :: len(own)][:QUOTES_A_SECTION] or quotes[:QUOTES_A_SECTION]
         _save_section(driver, section.key, section.title, _section_text(section.title, stop, share))
 
 
@@ -136,7 +146,7 @@ def _save_section(driver: Driver, key: str, title: str, content: str) -> bool:
         role="report_section",
         name=title,
         content=content,
-        summary="Written by code from archived sources.",
+        summary=BY_CODE,
         report_section_key=key,
         report_section_status="completed",
     )

@@ -31,7 +31,7 @@ def _repeat_failed_searches(driver: Driver) -> None:
     for number in range(1, SEARCH_TRIES):
         failed = [c for c in driver.session.challenges.open if 0 < _failures(driver, c) <= number]
         if not failed:
-            return
+            continue  # a run that was killed between two tries goes on with the next one
         time.sleep(random.uniform(0.5, 1.0) * BACKOFF_SECONDS * 2 ** (number - 1))
         for challenge in failed:
             driver.session.call(

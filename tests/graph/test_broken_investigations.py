@@ -7,19 +7,25 @@ from typing import Any
 import pytest
 
 import researchdesk as rd
+from researchdesk.graph import upkeep
 from researchdesk.graph.rendering import render_report
 from researchdesk.graph.report import read_report
 from researchdesk.state import events as ev
 from researchdesk.state.limits import CALLS_PER_TURN
+from researchdesk.tools.door import Session
 from researchdesk.tools.sources.gathering import Sources
+from researchdesk.tools.sources.ports import SearchFailed
 from researchdesk.tools.sources.scripted import Page
 
 from .investigators import (
     ALPS,
     ALPS_QUOTE,
+    NEGATION,
     ROADS,
+    ROADS_QUOTE,
     archive,
     ask,
+    challenge,
     investigate,
     link,
     note,
@@ -36,7 +42,8 @@ LOOSE = {"kind": "claim", "text": "It is high.", "links": []}
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[rd.Desk]:
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[rd.Desk]:
+    monkeypatch.setattr(upkeep, "BACKOFF_SECONDS", 0.0)
     with rd.open_desk(tmp_path / "home") as opened:
         yield opened
 
@@ -122,3 +129,62 @@ def test_the_next_question_is_found_among_very_many_that_wait_for_each_other(des
     assert len(frontier.questions) == 1 + len(asked)
     assert codes(desk, "frontier_next") == [""]
     assert frontier.current_id == ""
+
+
+# -- killed ------------------------------------------------------------------------------------------------------
+
+
+class Killed(BaseException):
+    """Stands for the end of the process."""
+
+
+def killed_at(desk: rd.Desk, times: int, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    """Let the desk's process end before a call of code is recorded for the ``times``-th time."""
+    commit, seen = Session.call, [0]
+
+    def call_or_die(self: Session, name: str, *rest: Any, **more: Any) -> Any:
+        seen[0] += more["tool_call_id"].startswith("code:") and name == kind
+        if seen[0] == times:
+            monkeypatch.setattr(Session, "call", commit)
+            raise Killed
+        return commit(self, name, *rest, **more)
+
+    monkeypatch.setattr(Session, "call", call_or_die)
+
+
+NOTES = (
+    note(link("s_002", ROADS_QUOTE), text="The deck is high."),
+    note(link("s_001", "six lanes carry the motorway"), text="It has six lanes."),
+)
+LIMITED = SearchFailed("search_rate_limited", "Too many requests.", transient=False)
+DOUBTED = ([search(), *archive(ALPS, ROADS)], [note(), *NOTES], [challenge(), search(NEGATION)])
+
+
+@pytest.mark.parametrize(
+    ("kind", "times"),
+    [
+        ("search_sources", 1),
+        ("search_sources", 2),
+        *(("deep_research_save_artifact", n) for n in range(1, 7)),
+    ],
+)
+def test_a_run_that_dies_while_code_searches_again_or_closes_it_ends_as_it_would_have(
+    desk: rd.Desk, monkeypatch: pytest.MonkeyPatch, kind: str, times: int
+) -> None:
+    source = web(searches={NEGATION: LIMITED})
+    sources = Sources(providers=(source,), fetchers=(source,))
+    investigate(desk, player(*DOUBTED), source, session_id="whole")
+    model = player(*DOUBTED)
+    killed_at(desk, times, monkeypatch, kind)
+    with pytest.raises(Killed):
+        investigate(desk, model, source)
+    ended = rd.resume_research(desk, "s", model=model, sources=sources)
+    assert ended.status == "completed"
+    whole, again = (desk.existing(key) for key in ("whole", "s"))
+    assert (again.frontier, again.challenges) == (whole.frontier, whole.challenges)
+    written = [
+        [(a.name, a.content_hash) for a in s.run.by_role("report_section")] for s in (whole, again) if s.run
+    ]
+    assert written[0] == written[1]
+    assert desk.ledger.query("SELECT * FROM gathered") == []
+    assert desk.verify().problems == ()
