@@ -23,13 +23,10 @@ from researchdesk.state.investigation import Investigation
 from researchdesk.state.questions import SETTLED_QUESTION, Transition
 from researchdesk.state.workspace import Workspace
 from researchdesk.tools.door import Session
+from researchdesk.tools.sources.ports import StoppedEarly
 from researchdesk.tools.workspace import Desk
 
 FILES_A_LINE = 500
-
-
-class StoppedEarly(Exception):
-    """A signal came while documents were read, before a run began."""
 
 
 class IndexProgress:

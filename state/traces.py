@@ -11,8 +11,6 @@ from researchdesk.state.investigation_fold import add_source, known_source
 from researchdesk.state.run import ResearchRun
 
 Events = tuple[ev.InvestigationEvent, ...]
-# Failures of the way to a document; any other says something about the document itself.
-BROKEN_WAYS = frozenset({"fetch_timeout", "fetch_blocked"})
 
 
 def of_start(objective: str, run: ResearchRun | None = None) -> Events:
@@ -42,11 +40,11 @@ def of_fetch(now: Investigation | None, locator: str, *, source_id: str, outcome
     return diff(now, log_fetch(now, locator, outcome=outcome, source_id=source_id), ())
 
 
-def of_failed_fetch(now: Investigation | None, locator: str, *, code: str, problem: str) -> Events:
-    """The attempt that reading a document was which brought nothing."""
+def of_failed_fetch(now: Investigation | None, locator: str, problem: str, *, broken_way: bool) -> Events:
+    """The attempt that reading a document was which brought nothing; with a broken way it says nothing of it."""
     if now is None:
         return ()
-    return diff(now, log_fetch(now, locator, outcome=problem, failed=code in BROKEN_WAYS), ())
+    return diff(now, log_fetch(now, locator, outcome=problem, failed=broken_way), ())
 
 
 def of_source(now: Investigation | None, source: ev.SourceRecorded) -> Events:

@@ -82,6 +82,8 @@ class Gathered:
     page: Page | None = None
     failure: tuple[str, str] | None = None
     """Code and text of a failed search or fetch."""
+    broken_way: bool = False
+    """Whether a failed fetch says nothing about the document, as its server or its reader broke."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,7 +28,13 @@ def supply(call: Call, need: Need, workspace: Workspace, *, records: Records, so
         texts, problems = _texts(need.artifact_ids, workspace, records)
         return replace(given, texts=texts, problems=problems)
     taken = take(call, need, records=records, sources=sources)
-    return replace(given, search=taken.search, page=taken.page, failure=taken.failure)
+    return replace(
+        given,
+        search=taken.search,
+        page=taken.page,
+        failure=taken.failure,
+        broken_way=taken.broken_way,
+    )
 
 
 def take(call: Call, need: Search | Fetch, *, records: Records, sources: Sources) -> Taken:

@@ -5,8 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from researchdesk.state.cleaning import safe_error
+from researchdesk.state.errors import ResearchdeskError
 from researchdesk.state.locators import UnsafeLocator, parse_locator
-from researchdesk.tools.sources.ports import Hit, SearchFailed, SearchOutcome, SearchProvider
+from researchdesk.tools.sources.ports import Hit, SearchFailed, SearchOutcome, SearchProvider, StoppedEarly
 
 AT_ONCE = 8
 _RANK_OFFSET = 60  # the usual constant of reciprocal rank fusion
@@ -40,13 +42,21 @@ def ask_all(providers: Sequence[SearchProvider], query: str, *, limit: int, ask:
 
     Args:
         ask: called with a provider's ``search`` and its arguments; it may try more than once.
+
+    Raises:
+        ResearchdeskError, StoppedEarly: what is none of a search's own failures.
     """
 
     def one(provider: SearchProvider) -> SearchOutcome | SearchFailed:
         try:
-            return ask(provider.search, query, limit=limit)
+            answer = ask(provider.search, query, limit=limit)
+            return replace(answer, hits=tuple(answer.hits))  # what is no outcome fails here
         except SearchFailed as problem:
             return problem
+        except (ResearchdeskError, StoppedEarly):
+            raise
+        except Exception as problem:
+            return broken_provider(f"The search provider {provider.name}", problem)
 
     if len(providers) == 1:
         answers = [one(providers[0])]
@@ -58,6 +68,12 @@ def ask_all(providers: Sequence[SearchProvider], query: str, *, limit: int, ask:
         outcomes=tuple(answer for answer in answers if isinstance(answer, SearchOutcome)),
         failures=tuple((one.name, answer) for one, answer in named if isinstance(answer, SearchFailed)),
     )
+
+
+def broken_provider(what: str, problem: Exception) -> SearchFailed:
+    """The failure that stands for whatever else a provider raises."""
+    text = f"{what} failed ({safe_error(problem)})."
+    return SearchFailed("search_unavailable", text, transient=False)
 
 
 def merged(outcomes: Sequence[SearchOutcome]) -> tuple[Hit, ...]:

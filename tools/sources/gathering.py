@@ -14,12 +14,14 @@ from pydantic import ConfigDict, TypeAdapter
 from pydantic.dataclasses import dataclass as strict_dataclass
 
 from researchdesk.state import events as ev
+from researchdesk.state.cleaning import safe_error
+from researchdesk.state.errors import Refusal, ResearchdeskError
 from researchdesk.state.ids import content_hash
 from researchdesk.state.independence import signature
 from researchdesk.state.limits import ARCHIVED_CHARS, LOCATOR_CHARS, SNIPPET_CHARS
 from researchdesk.state.locators import UnsafeLocator, host_of, parse_locator
 from researchdesk.state.redaction import redact
-from researchdesk.tools.sources.asking import ask_all, merged
+from researchdesk.tools.sources.asking import ask_all, broken_provider, merged
 from researchdesk.tools.sources.domains import registrable_domain, suffix_list
 from researchdesk.tools.sources.ports import (
     Fetched,
@@ -29,6 +31,7 @@ from researchdesk.tools.sources.ports import (
     SearchFailed,
     SearchProvider,
     Section,
+    StoppedEarly,
 )
 from researchdesk.tools.spec import Fetch, Page, Search
 
@@ -62,6 +65,7 @@ class Taken:
     search: ev.SearchRecorded | None = None
     page: Page | None = None
     failure: tuple[str, str] | None = None
+    broken_way: bool = False
 
 
 TAKEN: TypeAdapter[Taken] = TypeAdapter(Taken)
@@ -100,9 +104,13 @@ _patiently = tenacity.Retrying(
 
 
 def gather(need: Search | Fetch, sources: Sources) -> Haul:
-    """Search or fetch; a failure is part of what comes back, never an exception.
+    """Search or fetch; a failure is part of what comes back, whatever a provider or a fetcher raises.
 
     Transient faults are tried again first; what is returned is final for the call that asked.
+
+    Raises:
+        ResearchdeskError: what is no refusal: a store or an index that cannot be had, a setting that cannot be used.
+        StoppedEarly: somebody asked to end the reading of a corpus.
     """
     try:
         match need:
@@ -110,8 +118,29 @@ def gather(need: Search | Fetch, sources: Sources) -> Haul:
                 return _search(need, sources)
             case Fetch():
                 return _fetch(need, sources)
-    except (SearchFailed, FetchRefused) as failure:
-        return Haul(taken=Taken(failure=(failure.code, failure.text)), bodies={})
+    except FetchRefused as refusal:
+        return _failed(refusal, broken_way=refusal.broken_way)
+    except Refusal as refusal:
+        return _failed(refusal)
+    except (ResearchdeskError, StoppedEarly):
+        raise
+    except Exception as problem:  # an answer of another form than the ports have
+        return _failed(_surprise(need, problem), broken_way=True)
+
+
+def _failed(refusal: Refusal, *, broken_way: bool = False) -> Haul:
+    return Haul(taken=Taken(failure=(refusal.code, refusal.text), broken_way=broken_way), bodies={})
+
+
+def _surprise(need: Search | Fetch, problem: Exception) -> Refusal:
+    if isinstance(need, Search):
+        return broken_provider("The search", problem)
+    return _broken_fetcher("What was read", problem)
+
+
+def _broken_fetcher(what: str, problem: Exception) -> FetchRefused:
+    """The refusal that stands for whatever else a fetcher raises."""
+    return FetchRefused("fetch_unreadable", f"{what} failed ({safe_error(problem)}).", broken_way=True)
 
 
 def _search(need: Search, sources: Sources) -> Haul:
@@ -146,7 +175,7 @@ def _found(hit: Hit) -> ev.Found:
 
 
 def _fetch(need: Fetch, sources: Sources) -> Haul:
-    fetchers = [fetcher for fetcher in sources.fetchers if fetcher.accepts(need.locator)]
+    fetchers = [fetcher for fetcher in sources.fetchers if _accepts(fetcher, need.locator)]
     if not fetchers:
         kinds = "only the files of the corpus can be read" if sources.fetchers else "no source can be read"
         raise FetchRefused(
@@ -178,9 +207,22 @@ def _first_that_has(fetchers: Sequence[Fetcher], locator: str) -> Fetched:
             if refusal.code != "fetch_not_found":
                 raise
             missing.append(refusal)
+        except (ResearchdeskError, StoppedEarly):
+            raise
+        except Exception as problem:
+            raise _broken_fetcher(f"The reader {type(fetcher).__name__}", problem) from problem
         else:
             return fetched
     raise missing[0]
+
+
+def _accepts(fetcher: Fetcher, locator: str) -> bool:
+    try:
+        return fetcher.accepts(locator)
+    except (ResearchdeskError, StoppedEarly):
+        raise
+    except Exception as problem:
+        raise _broken_fetcher(f"The reader {type(fetcher).__name__}", problem) from problem
 
 
 def _archived(need: Fetch, fetched: Fetched) -> Haul:

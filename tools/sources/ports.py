@@ -114,12 +114,21 @@ class FetchRefused(Refusal):
     """A document that was not read.
 
     Codes: ``fetch_blocked``, ``fetch_empty``, ``fetch_too_large``, ``fetch_unreadable``, ``fetch_unsafe``,
-    ``fetch_timeout``, ``fetch_not_found``. ``transient`` says whether trying again may help.
+    ``fetch_timeout``, ``fetch_not_found``. ``transient`` says whether trying again may help, ``broken_way`` whether
+    it was the way to the document that failed, which says nothing about the document.
     """
 
-    def __init__(self, code: str, text: str, *, transient: bool | None = None) -> None:
+    def __init__(
+        self, code: str, text: str, *, transient: bool | None = None, broken_way: bool | None = None
+    ) -> None:
         super().__init__(code, text)
         self.transient = code == "fetch_timeout" if transient is None else transient
+        told = self.transient or code in ("fetch_timeout", "fetch_blocked")
+        self.broken_way = told if broken_way is None else broken_way
+
+
+class StoppedEarly(Exception):
+    """What a corpus's ``progress`` raises to end the reading; it ends the search that reads, too."""
 
 
 class Archive(Protocol):

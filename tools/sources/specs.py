@@ -143,7 +143,9 @@ def decide_archive(
     run, investigation = open_run(workspace), workspace.investigation
     if gathered.failure:
         code, problem = gathered.failure[0], redact(gathered.failure[1]).text
-        tried = traces.of_failed_fetch(investigation, arguments.locator, code=code, problem=problem)
+        tried = traces.of_failed_fetch(
+            investigation, arguments.locator, problem, broken_way=gathered.broken_way
+        )
         return _failed(code, problem, tried, _locator_subject(arguments))
     page = gathered.page
     known = run.source_by_url.get(page.canonical if page else arguments.locator)
