@@ -37,9 +37,12 @@ def verify(
 ) -> None:
     """Check every byte: the hash chain, the rows, the bodies. Exit: 0 all is well, 4 something is wrong."""
     from researchdesk.graph.bundles import verify_bundle
+    from researchdesk.state.errors import NotFound
 
     if what and os.path.isfile(what):  # noqa: PTH113 - says no where `Path.is_file` raises
         report = verify_bundle(what)
+    elif "/" in what or what.endswith((".zip", ".jsonl")):
+        raise NotFound(f"no such file: {what[:300]}")
     else:
         with existing_desk(home) as desk:
             report = desk.verify(what)
@@ -62,7 +65,8 @@ def export(
         typer.Option(
             "--out",
             metavar="FILE",
-            help="File to write: .jsonl for events and bodies alone, else a bundle (zip) with rows beside them.",
+            help="File to write: .jsonl for events and bodies alone, else a bundle (zip) with rows beside them. "
+            "Folders that are missing are made.",
             show_default=False,
         ),
     ] = None,
@@ -71,10 +75,10 @@ def export(
     """Write a session to a file that another desk can import."""
     from researchdesk.state.errors import UsageError
 
-    if out is None:
-        raise UsageError("say where to write with --out FILE (.zip or .jsonl)")
     with existing_desk(home) as desk:
         session_id = desk.existing(session).id
+        if out is None:
+            raise UsageError("say where to write with --out FILE (.zip or .jsonl)")
         path = desk.export(session_id, out)
     if json:
         result_json({"session_id": session_id, "path": str(path), "bytes": path.stat().st_size})

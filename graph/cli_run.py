@@ -204,7 +204,6 @@ def run(
         from researchdesk.graph.costs import usd
         from researchdesk.graph.driving import Terms, drive
         from researchdesk.graph.options import RunOptions
-        from researchdesk.graph.runner import new_session_id
 
         options = RunOptions(
             corpus=tuple(corpus),
@@ -219,9 +218,8 @@ def run(
             budget_usd=usd(budget_usd or 0),
             wall_seconds=wall_seconds or 0,
         )
-        session_id = session or new_session_id(desk)
         terms = Terms(prices=prices, confirm=confirm, json=json)
-        raise typer.Exit(drive(desk, session_id, options, objective=objective, terms=terms))
+        raise typer.Exit(drive(desk, session, options, objective=objective, terms=terms))
 
 
 def resume(

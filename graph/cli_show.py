@@ -85,11 +85,14 @@ def report(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", metavar="FILE", help="Write to this file instead of stdout.", show_default=False
+            "--out",
+            metavar="FILE",
+            help="Write to this file instead of stdout; folders that are missing are made.",
+            show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Print a run's report, or the draft of one that is not finished."""
+    """Print a run's report, or the draft of one whose sections are begun; there is none while a run still gathers."""
     from researchdesk.graph.rendering import render_report
     from researchdesk.graph.report import read_report
 

@@ -15,31 +15,26 @@ from researchdesk.graph.costs import dollars, estimate, priced
 from researchdesk.graph.driver import StreamEvent
 from researchdesk.graph.exits import Exit, error_text, tell_error
 from researchdesk.graph.models import resolve_model
-from researchdesk.graph.options import RunOptions, sources_of
+from researchdesk.graph.options import RunOptions, check_sources, sources_of
 from researchdesk.graph.plain import one_line
-from researchdesk.graph.progress import IndexProgress, RunProgress, StoppedEarly
+from researchdesk.graph.progress import IndexProgress, RunProgress
 from researchdesk.graph.rendering import render_report
 from researchdesk.graph.report import read_report
-from researchdesk.graph.runner import RunResult, begin_research, run_research, whole_paths
+from researchdesk.graph.runner import RunResult, begin_research, new_session_id, run_research, whole_paths
 from researchdesk.graph.stopping import stoppable
 from researchdesk.graph.streams import let_go
-from researchdesk.graph.words import model_text, outcome, outcome_text
+from researchdesk.graph.words import model_text, outcome, outcome_text, resume_advice
 from researchdesk.state.errors import NotFound, Unavailable, UsageError
 from researchdesk.state.limits import LIMITS
 from researchdesk.state.names import clean_id, safe_file_name
 from researchdesk.state.prices import FREE_MODELS
+from researchdesk.state.run import ResearchRun
 from researchdesk.tools.sources.corpus import Corpus, CorpusReport
 from researchdesk.tools.sources.gathering import Sources
 from researchdesk.tools.sources.leaveout import REASONS
+from researchdesk.tools.sources.ports import StoppedEarly
 from researchdesk.tools.workspace import Desk
 from researchdesk.tools.writing import whole_file
-
-BUDGETS = {
-    "step_cap": "--max-steps",
-    "budget_tokens": "--budget-tokens",
-    "budget_usd": "--budget-usd",
-    "wall_time": "--wall-seconds",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,18 +82,35 @@ class _Output:
 
 
 def drive(desk: Desk, session_id: str, options: RunOptions, *, objective: str, terms: Terms) -> Exit:
-    """Begin or take up a run, show it, and print its report; an error is told and becomes the exit code."""
+    """Begin or take up a run, show it, and print its report; an error is told and becomes the exit code.
+
+    Without a session id a new run gets the next free one; a start that fails uses none up.
+    """
     with stoppable() as control:
         out = _Output(control=control, json=terms.json)
         code = _driven(desk, session_id, options, objective, terms, out)
         return Exit.FAILED if out.failed else code
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Start:
+    """What a run is driven with, once all that a person can get wrong was looked at."""
+
+    session_id: str
+    objective: str
+    options: RunOptions
+    sources: Sources
+    index: IndexProgress
+    is_completed: bool
+
+
 def _driven(
     desk: Desk, session_id: str, options: RunOptions, objective: str, terms: Terms, out: _Output
 ) -> Exit:
     try:
-        ended = _research(desk, session_id, options, objective, terms, out)
+        start = _begun(desk, session_id, options, objective, terms, out)
+        session_id = start.session_id
+        ended = _research(desk, start, terms, out)
     except Declined:
         note("nothing was asked and nothing is spent")
         out.line({"type": "result", "session_id": session_id, "status": "declined", "exit_code": 3})
@@ -113,42 +125,65 @@ def _driven(
     return _finish(desk, ended, out)
 
 
-def _research(
+def _begun(
     desk: Desk, session_id: str, options: RunOptions, objective: str, terms: Terms, out: _Output
-) -> RunResult:
-    clean_id(session_id, "session id")
+) -> _Start:
+    """The run with its session; without an id it gets the next free one, once nothing can be wrong any more."""
     model = resolve_model(options.model)
     options = priced(replace(options, corpus=whole_paths(options.corpus)), model, terms.prices)
     index = IndexProgress(stop=lambda: out.control.drain_requested)
+    run = _run_of(desk, session_id)
+    is_completed = run is not None and run.stage == "completed"
     sources = Sources()
-    completed = _is_completed(desk, session_id)
-    if not completed:
+    if is_completed:
+        note("this run is completed and takes nothing more; another `researchdesk run` can look further")
+    else:
+        sources = sources_of(desk, options, progress=index.update)
+        if run is None:
+            check_sources(sources)
         if terms.confirm and options.model not in FREE_MODELS:
             _confirm(options)
-        sources = sources_of(desk, options, progress=index.update)
-        # What a person can get wrong is told by now; from here on there is a run that can be resumed.
+        session_id = session_id or new_session_id(desk)
+        # From here on there is a run that can be resumed.
         begin_research(desk, session_id, options, objective=objective, model=model)
-    else:
-        note("this run is completed and takes nothing more; another `researchdesk run` can look further")
-    out.text(session_id)
-    report = _refreshed(sources, index)
-    _announce(desk, session_id, options, report)
-    if not completed and options.model not in FREE_MODELS:
-        _tell_cost(desk, session_id, options, told=terms.confirm)
+    return _Start(
+        session_id=session_id,
+        objective=objective,
+        options=options,
+        sources=sources,
+        index=index,
+        is_completed=is_completed,
+    )
+
+
+def _research(desk: Desk, start: _Start, terms: Terms, out: _Output) -> RunResult:
+    """Tell what will be done, and do it."""
+    options = start.options
+    out.text(start.session_id)
+    report = _refreshed(start.sources, start.index)
+    _announce(desk, start.session_id, options, report)
+    if not start.is_completed and options.model not in FREE_MODELS:
+        _tell_cost(desk, start.session_id, options, told=terms.confirm)
     out.line(
         {
             "type": "run.started",
-            "session_id": session_id,
+            "session_id": start.session_id,
             "home": str(desk.home.absolute()),
-            "objective": objective,
+            "objective": start.objective,
             "options": {**asdict(options), "budget_usd": float(options.budget_usd)},
             "estimate": _estimated(options),
             "index": asdict(report) if report else None,
         }
     )
+    return _followed(desk, start, out)
+
+
+def _followed(desk: Desk, start: _Start, out: _Output) -> RunResult:
+    """The run itself, shown while it goes on."""
+    options = start.options
     progress = RunProgress(
         desk,
-        session_id,
+        start.session_id,
         max_steps=options.max_steps,
         budget_tokens=options.budget_tokens,
         budget_usd=options.budget_usd,
@@ -161,10 +196,10 @@ def _research(
     with progress:
         return run_research(
             desk,
-            objective,
+            start.objective,
             corpus=options.corpus,
             model=options.model,
-            session_id=session_id,
+            session_id=start.session_id,
             scope=options.scope,
             template=options.template,
             origin_by=options.origin_by,
@@ -173,18 +208,20 @@ def _research(
             budget_usd=options.budget_usd,
             wall_seconds=options.wall_seconds,
             prices=options.price,
-            sources=sources,
+            sources=start.sources,
             on_event=on_event,
             control=out.control,
         )
 
 
-def _is_completed(desk: Desk, session_id: str) -> bool:
+def _run_of(desk: Desk, session_id: str) -> ResearchRun | None:
+    """The run of a session, None where there is none yet."""
+    if not session_id:
+        return None
     try:
-        run = desk.existing(session_id).run
+        return desk.existing(clean_id(session_id, "session id")).run
     except NotFound:
-        return False
-    return run is not None and run.stage == "completed"
+        return None
 
 
 def _refreshed(sources: Sources, index: IndexProgress) -> CorpusReport | None:
@@ -210,6 +247,8 @@ def _announce(desk: Desk, session_id: str, options: RunOptions, report: CorpusRe
         for reason, count in sorted(report.left_out.items()):
             names = ", ".join(one_line(name, limit=60) for name in report.examples.get(reason, ()))
             note(f"        left out: {count:,} ({REASONS.get(reason, reason)}), such as {names}")
+        for prefix in report.idle_origins:
+            note(f"        warning: no document stands under {one_line(prefix)!r}, which corpus.toml names")
         if not report.files:
             note("        nothing here can be read: without evidence the run will end blocked")
     limits = LIMITS[options.scope]
@@ -286,8 +325,8 @@ def _finish(desk: Desk, ended: RunResult, out: _Output) -> Exit:
         note(f"report  {path}")
     if run.status != "completed":
         note(f"resume  {_resume_command(desk, ended.session_id)}")
-    if run.status == "blocked" and run.stop_reason in BUDGETS:
-        note(f"        with a larger {BUDGETS[run.stop_reason]}, or it ends the same way")
+    if advice := resume_advice(run):
+        note(f"        {advice}")
     out.line(
         {
             "type": "result",
@@ -317,7 +356,7 @@ def _write_report(desk: Desk, session_id: str, out: _Output) -> Path | None:
 def _failed(desk: Desk, session_id: str, problem: Exception, out: _Output) -> Exit:
     code = tell_error(problem)
     try:
-        started = desk.existing(session_id).run is not None
+        started = _run_of(desk, session_id) is not None
     except Exception:  # the first error is the one to tell
         started = False
     if started:

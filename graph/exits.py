@@ -5,7 +5,7 @@ import sys
 import traceback
 from enum import IntEnum
 
-from researchdesk.graph.plain import one_line
+from researchdesk.graph.plain import one_line, plain
 from researchdesk.graph.streams import Unbreakable
 from researchdesk.state.cleaning import safe_error
 from researchdesk.state.errors import IntegrityError, LedgerCorrupt, ResearchdeskError, UsageError
@@ -38,7 +38,7 @@ def exit_code(problem: BaseException) -> Exit:
 def error_text(problem: BaseException) -> str:
     """The error for a person: what the package says on purpose in full, anything else short and redacted."""
     if isinstance(problem, ResearchdeskError):
-        return one_line(str(problem))
+        return "\n".join(one_line(line) for line in plain(str(problem)).splitlines())
     return f"unexpected error: {one_line(safe_error(problem))}. {DEBUG_VARIABLE}=1 shows where it came from"
 
 

@@ -8,6 +8,10 @@ from researchdesk.state.errors import Unavailable, UsageError
 from researchdesk.tools.spec import ToolSpec
 
 OFFLINE = "offline"
+_HOW = (
+    "There are: offline (rules, no key, no network) and provider:model, such as openai:gpt-5 or "
+    "anthropic:claude-sonnet-4-5"
+)
 _NO_RETRIES = {
     "openai-chat": 0,
     "azure-openai-chat": 0,
@@ -24,11 +28,11 @@ def resolve_model(model: str | BaseChatModel) -> BaseChatModel:
         model: ``offline``, a string such as ``openai:gpt-5`` for `init_chat_model`, or a model.
 
     Raises:
-        UsageError: the string names no model.
+        UsageError: the string names no model, or the model cannot call tools.
         Unavailable: what the model needs is not installed or not configured.
     """
     if isinstance(model, BaseChatModel):
-        return model
+        return _calling_tools(model)
     if not model or model == OFFLINE:
         from researchdesk.graph.offline.model import OfflineChatModel
 
@@ -36,24 +40,31 @@ def resolve_model(model: str | BaseChatModel) -> BaseChatModel:
     return _from_string(model)
 
 
+def _calling_tools(model: BaseChatModel) -> BaseChatModel:
+    if type(model).bind_tools is BaseChatModel.bind_tools:
+        raise UsageError(
+            f"this model cannot call tools (no bind_tools): {type(model).__name__}. A run works by tool calls alone; "
+            "give a chat model that can, or the name offline"
+        )
+    return model
+
+
 def _from_string(name: str) -> BaseChatModel:
     try:
         from langchain.chat_models import init_chat_model
     except ImportError:
         raise Unavailable(
-            f"model '{name}' needs LangChain: pip install 'researchdesk[models]' and the provider's package"
+            f"model '{name}' needs LangChain: pip install 'researchdesk[models]' and the provider's package. {_HOW}"
         ) from None
     try:
         model: BaseChatModel = init_chat_model(name)
     except ImportError as problem:
         raise Unavailable(f"model '{name}': {problem}") from None
     except ValueError as problem:
-        raise UsageError(
-            f"no model '{name}': {str(problem).splitlines()[0].rstrip('.')}. Use offline or provider:model"
-        ) from None
+        raise UsageError(f"no model '{name}': {str(problem).splitlines()[0].rstrip('.')}. {_HOW}") from None
     except Exception as problem:  # the provider's own class refuses its settings, a missing key most often
         raise Unavailable(f"model '{name}' cannot be set up: {str(problem).splitlines()[0]}") from None
-    return _trying_once(name, model)
+    return _calling_tools(_trying_once(name, model))
 
 
 def _trying_once(name: str, model: BaseChatModel) -> BaseChatModel:

@@ -8,6 +8,7 @@ from researchdesk.state.errors import UsageError
 from researchdesk.state.prices import Price
 from researchdesk.state.vocabulary import ScopeLevel
 from researchdesk.tools.door import Session
+from researchdesk.tools.sources.corpus import Corpus
 from researchdesk.tools.sources.gathering import Sources
 from researchdesk.tools.sources.ingest import Progress
 from researchdesk.tools.sources.origins import OriginBy
@@ -62,6 +63,21 @@ def sources_of(desk: Desk, options: RunOptions, *, progress: Progress | None = N
         options.corpus, origin_by=options.origin_by, progress=progress, dense=options.dense
     )
     return local + desk.web_sources(options.web) if options.web else local
+
+
+def check_sources(sources: Sources) -> None:
+    """See that a run which begins now has something to read.
+
+    Raises:
+        UsageError: all it may search is folders, and no file in them can be read.
+    """
+    corpora = [provider for provider in sources.providers if isinstance(provider, Corpus)]
+    if corpora and len(corpora) == len(sources.providers) and all(corpus.is_empty() for corpus in corpora):
+        named = ", ".join(str(root.folder) for corpus in corpora for root in corpus.roots)
+        raise UsageError(
+            f"nothing in {named[:300]} can be read; name a folder with documents (Markdown, text, HTML, PDF, Word, "
+            "CSV, notebooks or source code), or search the web too"
+        )
 
 
 def remembered_options(

@@ -9,7 +9,7 @@ from typing import Any
 
 from researchdesk.graph.plain import markdown_text
 from researchdesk.graph.report_findings import NO_FINDINGS, Findings, findings
-from researchdesk.graph.words import file_name, outcome, outcome_text
+from researchdesk.graph.words import file_name, outcome, outcome_text, resume_advice
 from researchdesk.state import events as ev
 from researchdesk.state.citations import CITATION, cited_ids, mark_unsourced
 from researchdesk.state.citing import cited_sources
@@ -284,8 +284,9 @@ def _body(session_id: str, run: ResearchRun, sections: tuple[ReportSection, ...]
     written = [section for section in sections if section.text.strip()]
     if not written:
         raise NotFound(
-            f"session '{session_id}' has no report: it is {outcome_text(run)}. "
-            f"Take it up with `researchdesk resume {session_id}`"
+            f"session '{session_id}' has no report yet, nor a section of one: it is {outcome_text(run)}. "
+            f"`researchdesk status {session_id}` shows how far it is; `researchdesk resume {session_id}` takes it up"
+            f"{f' {advice}' if (advice := resume_advice(run)) else ''}"
         )
     return "\n\n".join(f"## {section.title}\n\n{section.text.strip()}" for section in written) + "\n"
 

@@ -20,7 +20,7 @@ from researchdesk.graph.driver import DRIVER_KEY, PARALLEL_CALLS, Driver, Stream
 from researchdesk.graph.invocation import blocking_on_errors, make_driver
 from researchdesk.graph.models import model_name, resolve_model
 from researchdesk.graph.nodes import begin_run, checked_objective
-from researchdesk.graph.options import RunOptions, remembered_options, sources_of
+from researchdesk.graph.options import RunOptions, check_sources, remembered_options, sources_of
 from researchdesk.graph.research import ResearchGraph, create_research_graph
 from researchdesk.state.ids import session_stream
 from researchdesk.state.vocabulary import INVESTIGATION_LABELS, ScopeLevel
@@ -37,7 +37,13 @@ OnEvent = Callable[[StreamEvent], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
-    """How a run ended: ``drained`` when it was asked to stop and can be resumed."""
+    """How a run ended: ``drained`` when it was asked to stop and can be resumed.
+
+    ``status`` is ``completed``, ``blocked`` or, for one that was drained, ``active``. A run can be completed and still
+    be partial: ``stop_reason`` is None where the research came to its own end; else a budget or a model that came no
+    further ended the gathering (``budget_tokens``, ``budget_usd``, ``wall_time``, ``step_cap``, ``no_progress``,
+    ``loop``, ``model_unavailable``), and the report says that it is partial and lists what stayed open.
+    """
 
     session_id: str
     status: str
@@ -102,8 +108,10 @@ def run_research(
     chosen = resolve_model(model)
     options = priced(options, chosen, prices)
     found = sources or sources_of(desk, options, progress=on_index)
+    # Whatever a person can get wrong is told before there is a session.
     if not session_id or desk.ledger.head(session_stream(session_id)).count == 0:
         checked_objective(objective)
+        check_sources(found)
     session = desk.session(session_id or new_session_id(desk), labels=INVESTIGATION_LABELS, sources=found)
     return _drive(desk, session, chosen, options, objective=objective, on_event=on_event, control=control)
 

@@ -18,6 +18,12 @@ STOP_WORDS = {
     "model_unavailable": "the model could not be reached",
     "user_stopped": "it was told to stop",
 }
+BUDGET_OPTIONS = {
+    "step_cap": "--max-steps",
+    "budget_tokens": "--budget-tokens",
+    "budget_usd": "--budget-usd",
+    "wall_time": "--wall-seconds",
+}
 STAGE_WORDS = {
     "knowledge_base": "gathering",
     "report_writing": "writing the report",
@@ -65,6 +71,17 @@ def outcome_text(run: ResearchRun) -> str:
     if found == "unfinished":
         return f"not finished: {STAGE_WORDS.get(run.stage, run.stage)}"
     return found
+
+
+def resume_advice(run: ResearchRun) -> str:
+    """With what a blocked run has to be resumed, or it ends the same way; "" where that is not known."""
+    if run.status != "blocked":
+        return ""
+    if option := BUDGET_OPTIONS.get(run.stop_reason or ""):
+        return f"with a larger {option}, or it ends the same way"
+    if not run.sources:
+        return "with other documents (--corpus PATH) or providers (--web NAMES), or it ends the same way"
+    return ""
 
 
 def model_text(model: str) -> str:

@@ -507,9 +507,10 @@ def test_who_is_asked_first_decides_whether_anything_is_begun(
     monkeypatch.setattr("sys.stdin", Terminal())
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setattr("typer.confirm", lambda text, err: answer)
-    options = options_for(corpus=(str(tmp_path),), model="m")
+    (tmp_path / "blank.md").write_text(" ")
+    options = options_for(corpus=(str(tmp_path / "blank.md"),), model="m")
     code = driving.drive(desk, "s", options, objective=QUESTION, terms=driving.Terms(confirm=True, json=True))
-    assert code == 3, "declined, or blocked because the folder holds nothing"
+    assert code == 3, "declined, or blocked because the file holds nothing"
     assert [one.session_id for one in desk.sessions()] == (["s"] if answer else [])
 
 

@@ -46,6 +46,8 @@ class CorpusReport:
     seconds: float
     embedded: int = 0
     """Passages that got a vector."""
+    idle_origins: tuple[str, ...] = ()
+    """Prefixes of a `corpus.toml` that no document stands under."""
 
 
 class Corpus:
@@ -111,8 +113,13 @@ class Corpus:
             left_out=left_out.counts,
             examples=left_out.examples,
             embedded=embedded,
+            idle_origins=self._idle_origins(),
             seconds=time.perf_counter() - started,
         )
+
+    def is_empty(self) -> bool:
+        """Say whether there is no file at all to be read; the index is not asked."""
+        return not any(True for root in self.roots for _ in root.walk(LeftOut()))
 
     def search(self, query: str, *, limit: int) -> SearchOutcome:
         """Give the documents that answer a query, each with its best passage and where up to two more stand.
@@ -197,6 +204,16 @@ class Corpus:
 
     def _read_origins(self) -> dict[str, Origins]:
         return {root.key: read_origins(root, by=self._origin_by) for root in self.roots}
+
+    def _idle_origins(self) -> tuple[str, ...]:
+        ruled = ((root, rules) for root in self.roots if (rules := self._origins[root.key]).rules)
+        return tuple(
+            prefix
+            for root, rules in ruled
+            for prefix in rules.idle(
+                [p for p, file in self._index.known(root.key).items() if not file.left_out]
+            )
+        )
 
     def _refresh_roots(self) -> tuple[LeftOut, list[RootReport]]:
         left_out = LeftOut()

@@ -9,7 +9,7 @@ front_matter = true             # lets documents speak for themselves (`origin:`
 """
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -55,10 +55,20 @@ class Origins:
         if self.front_matter and stated:
             return Origin(name=stated, reason=f"front matter, as {SETTINGS} allows")
         for prefix, origin in self.rules:
-            if path == prefix or path.startswith(f"{prefix}/") or not prefix:
+            if _covers(prefix, path):
                 return Origin(name=origin, reason=f"{SETTINGS}: {prefix or '.'}")
         listed = f"not listed in {SETTINGS}" if self.rules else f"no {SETTINGS} declares origins"
         return Origin(name=self.root, reason=f"{listed}; the corpus {self.root!r} counts as one origin")
+
+    def idle(self, paths: Collection[str]) -> tuple[str, ...]:
+        """Give the prefixes that none of these documents stands under: most likely misspelled."""
+        if self.by != "auto":
+            return ()
+        return tuple(prefix for prefix, _ in self.rules if not any(_covers(prefix, path) for path in paths))
+
+
+def _covers(prefix: str, path: str) -> bool:
+    return path == prefix or path.startswith(f"{prefix}/") or not prefix
 
 
 def stated_origin(text: str, *, media_type: str) -> str:

@@ -105,17 +105,58 @@ def test_a_run_that_was_stopped_early_is_partial_and_shows_its_report(corpus: Pa
     assert f"- **Status:** {reason} (40 requests of 40 were made)\n" in done.stdout
 
 
-def test_a_run_without_anything_to_read_ends_blocked_and_has_no_report(tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
+def test_a_run_without_evidence_ends_blocked_has_no_report_and_says_what_to_change(tmp_path: Path) -> None:
+    (tmp_path / "blank").mkdir()
+    (tmp_path / "blank" / "blank.md").write_text(" ")
     home = tmp_path / "home"
-    done = call("run", QUESTION, "--corpus", tmp_path / "empty", "--home", home)
+    done = call("run", QUESTION, "--corpus", tmp_path / "blank", "--home", home)
     assert (done.exit_code, done.stdout) == (3, "r1\n")
     assert "nothing here can be read" in done.stderr
-    assert "the run is blocked: no evidence" in done.stderr
-    assert f"resume  researchdesk resume r1 --home {home}" in done.stderr
+    advice = "with other documents (--corpus PATH) or providers (--web NAMES), or it ends the same way"
+    for ended in (done, call("resume", "--home", home)):
+        assert ended.exit_code == 3 and "the run is blocked: no evidence" in ended.stderr
+        assert f"resume  researchdesk resume r1 --home {home}\n        {advice}\n" in ended.stderr
     report = call("report", "--home", home)
     assert (report.exit_code, report.stdout) == (1, "")
-    assert report.stderr.startswith("researchdesk: session 'r1' has no report: it is blocked: no evidence")
+    assert report.stderr.startswith(
+        "researchdesk: session 'r1' has no report yet, nor a section of one: it is blocked"
+    )
+    assert report.stderr.endswith(f"`researchdesk resume r1` takes it up {advice}\n")
+
+
+def test_a_start_that_fails_opens_no_session_and_uses_up_no_id(corpus: Path, tmp_path: Path) -> None:
+    home, empty, wrong = tmp_path / "home", tmp_path / "empty", tmp_path / "wrong"
+    for folder in (empty, wrong):
+        folder.mkdir()
+    (empty / "picture.png").write_bytes(b"\x89PNG")
+    (wrong / "corpus.toml").write_text("[origins]\nnist = nist.gov\n")
+    starts: tuple[tuple[list[str | Path], str], ...] = (
+        (["--corpus", empty], f"nothing in {empty} can be read; name a folder with documents"),
+        (["--corpus", wrong], 'write for example\n[origins]\n"folder/" = "publisher.org"\n'),
+        (
+            ["--corpus", corpus, "--model", "gpt5x"],
+            "There are: offline (rules, no key, no network) and provider:model",
+        ),
+    )
+    for options, said in starts:
+        failed = call("run", QUESTION, "--home", home, *options)
+        assert failed.exit_code in (1, 2) and said in failed.stderr, failed.stderr
+        assert failed.stdout == ""
+    assert json.loads(call("sessions", "--home", home, "--json").stdout) == []
+    done = call("run", QUESTION, "--corpus", corpus, "--home", home, "--scope", "quick", "--max-steps", "1")
+    assert done.stdout.startswith("r1\n")
+
+
+def test_a_prefix_of_corpus_toml_that_no_document_stands_under_is_told_at_the_start(tmp_path: Path) -> None:
+    folder = tmp_path / "docs"
+    (folder / "nist").mkdir(parents=True)
+    (folder / "nist" / "limits.md").write_text("The gateway allows 100 requests per minute.\n")
+    (folder / "corpus.toml").write_text('[origins]\n"nist/" = "nist.gov"\n"owsap/" = "owasp.org"\n')
+    options = ("--corpus", folder, "--scope", "quick", "--max-steps", "1", "--home", tmp_path / "home")
+    said = call("run", QUESTION, *options).stderr
+    assert said.count("warning") == 1
+    assert "warning: no document stands under 'owsap', which corpus.toml names" in said
+    assert "warning" not in call("resume", "--origin-by", "file", "--home", tmp_path / "home").stderr
 
 
 @pytest.mark.parametrize(
@@ -156,6 +197,9 @@ def test_a_run_without_anything_to_read_ends_blocked_and_has_no_report(tmp_path:
         (["status", "zz"], 1, "no session 'zz'"),
         (["report", "zz"], 1, "no session 'zz'"),
         (["verify", "zz"], 1, "no session 'zz'"),
+        (["verify", "nope.zip"], 1, "no such file: nope.zip"),
+        (["verify", "no/such"], 1, "no such file: no/such"),
+        (["export", "r99"], 1, "no session 'r99'"),
         (["import", "no/such.zip"], 1, "no file"),
         (["export"], 2, "--out FILE"),
         (["purge", "r1", "--reason", "asked", "--actor", "me", "--yes"], 2, "--actor human:NAME"),

@@ -189,7 +189,9 @@ def test_an_unfinished_run_gives_a_draft_and_one_without_sections_says_why_there
         assert headings(render_report(draft))[1:6] == [s.title for s in draft.sections]
         begun = desk.session("begun")
         say(begun, "deep_research_start", objective="Why?", scope_level="quick", template="general")
-        with pytest.raises(NotFound, match="session 'begun' has no report: it is not finished: gathering"):
+        with pytest.raises(
+            NotFound, match="'begun' has no report yet, nor a section of one: it is not finished: gathering"
+        ):
             read_report(desk, "begun")
 
 
