@@ -215,7 +215,10 @@ class SourceRecorded:
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
 class Found:
-    """One hit of a search: a passage of a document that could be archived; only a document's best has a snippet."""
+    """One hit of a search: a passage of a document that could be archived; only a document's best has a snippet.
+
+    ``address`` is where the document is read, "" where its locator says it.
+    """
 
     locator: str
     title: str | None
@@ -223,6 +226,7 @@ class Found:
     snippet: str
     start: int
     score: float
+    address: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)

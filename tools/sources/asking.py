@@ -77,13 +77,13 @@ def broken_provider(what: str, problem: Exception) -> SearchFailed:
 
 
 def merged(outcomes: Sequence[SearchOutcome]) -> tuple[Hit, ...]:
-    """The hits of all answers by document, best first; those of one answer alone stay as they are.
+    """The hits of all answers by document, best first, each under its document's one locator.
 
-    A document's score is the sum of its reciprocal ranks. Of one that several found, the hits of the answer that has
-    it highest are kept, with the first title that one of them knows.
+    Those of one answer alone keep order and scores. Else a document's score is the sum of its reciprocal ranks. Of one
+    that several found, the hits of the answer that has it highest are kept, with the first title that one of them knows.
     """
     if len(outcomes) == 1:
-        return outcomes[0].hits
+        return tuple(map(_settled, outcomes[0].hits))
     scores: dict[str, float] = {}
     kept: dict[str, tuple[int, list[Hit]]] = {}
     titles: dict[str, str] = {}
@@ -97,7 +97,7 @@ def merged(outcomes: Sequence[SearchOutcome]) -> tuple[Hit, ...]:
                 kept[document] = (rank, hits)
     order = sorted(scores, key=lambda document: -scores[document])
     return tuple(
-        replace(hit, locator=document, score=scores[document], title=hit.title or titles.get(document))
+        replace(hit, score=scores[document], title=hit.title or titles.get(document))
         for document in order
         for hit in kept[document][1]
     )
@@ -106,13 +106,16 @@ def merged(outcomes: Sequence[SearchOutcome]) -> tuple[Hit, ...]:
 def _documents(outcome: SearchOutcome) -> dict[str, list[Hit]]:
     """The hits of each document by its canonical locator, best document first."""
     found: dict[str, list[Hit]] = {}
-    for hit in outcome.hits:
-        found.setdefault(_canonical(hit.locator), []).append(hit)
+    for hit in map(_settled, outcome.hits):
+        found.setdefault(hit.locator, []).append(hit)
     return found
 
 
-def _canonical(locator: str) -> str:
+def _settled(hit: Hit) -> Hit:
+    """The hit under its document's one locator, and with the address where a server without TLS has to be asked."""
     try:
-        return str(parse_locator(locator))
+        locator = str(parse_locator(hit.locator))
     except UnsafeLocator:
-        return locator
+        return hit
+    plain = hit.locator if hit.locator.lower().startswith("http:") else ""
+    return replace(hit, locator=locator, address=hit.address or plain)

@@ -171,6 +171,7 @@ def _found(hit: Hit) -> ev.Found:
         snippet=redact(hit.snippet[:SNIPPET_CHARS]).text,
         start=hit.start,
         score=hit.score,
+        address="" if redact(hit.address).count else hit.address,
     )
 
 

@@ -16,7 +16,8 @@ class Hit:
     """One passage that answers a query; a document may have several, all but its best without a snippet.
 
     ``snippet`` stands at ``start`` in the document's extracted text where the provider has read it; a web
-    provider's own summary has ``start`` -1. ``score`` is comparable within one outcome only.
+    provider's own summary has ``start`` -1. ``score`` is comparable within one outcome only. ``address`` is where the
+    document is read, where that is not its locator: a page that was found under ``http`` has an ``https`` locator.
     """
 
     locator: str
@@ -26,6 +27,7 @@ class Hit:
     score: float
     origin: str
     media_type: str
+    address: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -133,7 +133,8 @@ def archive_needs(workspace: Workspace, arguments: ArchiveSource, call: CallId) 
         raise Refusal("invalid_arguments", "locator: it is empty. Use one that search_sources returned.")
     if arguments.locator in run.source_by_url:
         return NOTHING
-    return Fetch(locator=arguments.locator)
+    lead = run.leads.get(arguments.locator)
+    return Fetch(locator=(lead and lead.best.address) or arguments.locator)
 
 
 def decide_archive(

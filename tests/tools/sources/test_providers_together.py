@@ -102,11 +102,30 @@ def test_the_passages_of_a_local_document_stay_together_and_the_limit_counts_doc
     ]
 
 
-def test_one_provider_alone_is_recorded_as_it_answered(desk: Desk) -> None:
+def test_one_provider_alone_is_recorded_with_its_scores_under_the_pages_own_locators(desk: Desk) -> None:
     odd = hit("https://a.org/?utm_source=x", score=0.123)
     research = caller(desk, provider("only", odd))
     research.ok("search_sources", query="sky")
-    assert recorded(research) == [("https://a.org/?utm_source=x", 0.123)]
+    assert recorded(research) == [("https://a.org/", 0.123)]
+
+
+@pytest.mark.parametrize("others", [0, 1])
+def test_a_page_that_was_found_without_tls_is_read_without_it(desk: Desk, others: int) -> None:
+    pages = ScriptedSource(pages={"https://a.org/old": "The sky is blue."})
+    found = [provider("old", hit("http://a.org:80/old")), provider("new", hit("https://b.org/"))]
+    research = Caller(desk.session("s1", sources=Sources(providers=found[: 1 + others], fetchers=(pages,))))
+    research.start()
+    research.ok("search_sources", query="sky")
+    run = research.session.run
+    assert run is not None
+    assert set(run.leads) >= {"https://a.org/old"}
+    research.ok("archive_source", locator="https://a.org/old")
+    assert list(pages.fetch_calls) == ["http://a.org:80/old"]
+    run = research.session.run
+    assert run is not None
+    receipt = run.fetched_sources[0].receipt
+    assert receipt is not None
+    assert (run.fetched_sources[0].url, receipt.requested) == ("https://a.org/old", "http://a.org:80/old")
 
 
 def test_a_provider_that_fails_is_told_beside_the_hits_of_the_others(desk: Desk, waits: list[float]) -> None:

@@ -116,7 +116,8 @@ def _check(entries: list[etree._Element]) -> None:
 
 
 def _hit(entry: etree._Element, rank: int) -> Hit | None:
-    address = (entry.findtext("a:id", "", _NAMES) or "").strip()
+    # Its identifiers are addresses with http; the same page has one with https.
+    address = (entry.findtext("a:id", "", _NAMES) or "").strip().replace("http:", "https:", 1)
     return web_hit(
         # Without the version, so that it is the same paper wherever it was found.
         _VERSION.sub("", address),

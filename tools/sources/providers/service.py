@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from researchdesk.state.errors import UsageError
-from researchdesk.state.locators import UnsafeLocator, host_of, parse_locator
+from researchdesk.state.locators import UnsafeLocator, host_of, parse_locator, request_url
 from researchdesk.tools.sources.domains import registrable_domain
 from researchdesk.tools.sources.ports import Hit, SearchFailed, SearchOutcome
 from researchdesk.tools.sources.providers.exchange import TIMEOUT, Exchange
@@ -155,6 +155,7 @@ def web_hit(
         score=float(score) if isinstance(score, int | float) and score == score else 1 / rank,
         origin=registrable_domain(host_of(locator.value)),
         media_type=media_type,
+        address=request_url(url) if url.strip().lower().startswith("http:") else "",
     )
 
 
