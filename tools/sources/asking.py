@@ -80,7 +80,7 @@ def merged(outcomes: Sequence[SearchOutcome]) -> tuple[Hit, ...]:
     """The hits of all answers by document, best first, each under its document's one locator.
 
     Those of one answer alone keep order and scores. Else a document's score is the sum of its reciprocal ranks. Of one
-    that several found, the hits of the answer that has it highest are kept, with the first title that one of them knows.
+    that several found, the hits of the answer that has it highest are kept, with the first title that one knows.
     """
     if len(outcomes) == 1:
         return tuple(map(_settled, outcomes[0].hits))
