@@ -23,6 +23,7 @@ from researchdesk.state.errors import LeaseLost, Refusal, ResearchdeskError, Usa
 from researchdesk.state.vocabulary import INVESTIGATION_LABELS
 from researchdesk.tools.door import Session
 from researchdesk.tools.sources.gathering import Sources
+from researchdesk.tools.sources.roots import listed
 from researchdesk.tools.workspace import Desk, open_desk
 
 SUPERSTEPS = 10_000
@@ -76,7 +77,7 @@ class Lead:
 
     def _asked(self, given: dict[str, Any]) -> RunOptions:
         """The factory's options with what the input says; it may name no other corpus than the factory's."""
-        corpus = tuple(str(path) for path in given.get("corpus") or self._options.corpus)
+        corpus = tuple(str(path) for path in listed(given.get("corpus") or self._options.corpus))
         foreign = [path for path in corpus if path not in self._options.corpus]
         if foreign:
             allowed = ", ".join(self._options.corpus) or "none"

@@ -28,6 +28,7 @@ from researchdesk.state.errors import UsageError
 from researchdesk.state.vocabulary import ScopeLevel, Stage
 from researchdesk.tools.sources.gathering import Sources
 from researchdesk.tools.sources.origins import OriginBy
+from researchdesk.tools.sources.roots import listed
 from researchdesk.tools.workspace import Desk
 
 
@@ -96,8 +97,8 @@ def create_research_graph(
     desk: Desk | str | Path | None = None,
     *,
     model: str | BaseChatModel = "offline",
-    corpus: Sequence[str | Path] = (),
-    web: Sequence[str] = (),
+    corpus: str | Path | Sequence[str | Path] = (),
+    web: str | Sequence[str] = (),
     dense: bool = False,
     scope: ScopeLevel = "standard",
     template: str = "implementation",
@@ -116,7 +117,8 @@ def create_research_graph(
     Args:
         desk: an opened desk, or a home folder that is opened at the first invocation.
         model: ``offline``, a string for `init_chat_model`, or a chat model that can call tools.
-        corpus: folders and files that a run may search and read; an invocation's own ``corpus`` must be among them.
+        corpus: a folder or file, or several, that a run may search and read; an invocation's own ``corpus`` must be
+            among them.
         web: names of search providers of the web, such as ``tavily``; without one nothing of the web is read.
         dense: whether the corpus is searched by meaning too (extra ``dense``).
         scope: ``quick``, ``standard`` or ``deep``, where the input does not say.
@@ -138,8 +140,8 @@ def create_research_graph(
     if approval != "detached":
         raise UsageError(f"approval={approval!r}: only 'detached' is there")
     options = RunOptions(
-        corpus=tuple(str(path) for path in corpus),
-        web=tuple(web),
+        corpus=tuple(str(path) for path in listed(corpus)),
+        web=listed(web),
         dense=dense,
         origin_by=origin_by,
         model=model_name(model),

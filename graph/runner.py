@@ -29,7 +29,7 @@ from researchdesk.tools.door import Session
 from researchdesk.tools.sources.gathering import Sources
 from researchdesk.tools.sources.ingest import Progress
 from researchdesk.tools.sources.origins import OriginBy
-from researchdesk.tools.sources.roots import named_path
+from researchdesk.tools.sources.roots import listed, named_path
 from researchdesk.tools.workspace import Desk
 
 OnEvent = Callable[[StreamEvent], None]
@@ -60,8 +60,8 @@ def run_research(
     desk: Desk,
     objective: str,
     *,
-    corpus: Sequence[str | Path] = (),
-    web: Sequence[str] = (),
+    corpus: str | Path | Sequence[str | Path] = (),
+    web: str | Sequence[str] = (),
     dense: bool = False,
     model: str | BaseChatModel = "offline",
     session_id: str = "",
@@ -80,6 +80,7 @@ def run_research(
 ) -> RunResult:
     """Research a question to its end, and return how it ended.
 
+    ``corpus`` is a path or several: folders and files that may be searched and read.
     Called again with the same session it takes the run up. ``on_event`` gets ``{"type": "ledger.event", "seq",
     "kind"}`` for each new event, ``on_index`` the progress of indexing (done, total, name); ``control`` lets another
     thread ask for a clean stop. ``web`` names search providers (`make_providers`); without one nothing of the web
@@ -94,7 +95,7 @@ def run_research(
     """
     options = RunOptions(
         corpus=whole_paths(corpus),
-        web=tuple(web),
+        web=listed(web),
         dense=dense,
         origin_by=origin_by,
         model=model_name(model),
@@ -120,8 +121,8 @@ def resume_research(
     desk: Desk,
     session_id: str = "",
     *,
-    corpus: Sequence[str | Path] | None = None,
-    web: Sequence[str] | None = None,
+    corpus: str | Path | Sequence[str | Path] | None = None,
+    web: str | Sequence[str] | None = None,
     model: str | BaseChatModel | None = None,
     origin_by: OriginBy | None = None,
     max_steps: int | None = None,
@@ -144,7 +145,7 @@ def resume_research(
     options = remembered_options(
         session,
         corpus=None if corpus is None else whole_paths(corpus),
-        web=None if web is None else tuple(web),
+        web=None if web is None else listed(web),
         model=None if model is None else model_name(model),
         origin_by=origin_by,
         max_steps=max_steps,
@@ -174,9 +175,9 @@ def begin_research(
         begin_run(make_driver(driven, model, options), objective)
 
 
-def whole_paths(corpus: Sequence[str | Path]) -> tuple[str, ...]:
+def whole_paths(corpus: str | Path | Sequence[str | Path]) -> tuple[str, ...]:
     """The paths as they are recorded: absolute, so that a resume from another folder finds them."""
-    return tuple(str(named_path(path)) for path in corpus)
+    return tuple(str(named_path(path)) for path in listed(corpus))
 
 
 async def arun_research(desk: Desk, objective: str, **options: Any) -> RunResult:

@@ -36,10 +36,12 @@ def next_question(
             f"{ROOT} has no questions under it; add at least one, or give atomic_reason: why it needs none",
         )
     moved = select(investigation.frontier, actor=actor)
+    working = alone and moved.frontier.root.status == "in_progress"
+    taken = moved.question_id or (ROOT if working else "")
     return Changed(
         investigation=replace(investigation, frontier=moved.frontier, notes=notes),
         transitions=moved.transitions,
-        told=(f"{moved.question_id} is in progress" if moved.question_id else "no question can be taken up",),
+        told=(f"{taken} is in progress" if taken else "no question can be taken up",),
     )
 
 

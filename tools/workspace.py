@@ -33,6 +33,7 @@ from researchdesk.tools.sources.gathering import Sources
 from researchdesk.tools.sources.ingest import Progress
 from researchdesk.tools.sources.origins import OriginBy
 from researchdesk.tools.sources.ports import Fetcher, SearchProvider
+from researchdesk.tools.sources.roots import listed
 from researchdesk.tools.writing import whole_file
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ class Desk:
 
     def corpus_sources(
         self,
-        paths: Sequence[str | Path],
+        paths: str | Path | Sequence[str | Path],
         *,
         origin_by: OriginBy = "auto",
         progress: Progress | None = None,
@@ -182,6 +183,7 @@ class Desk:
         """Local folders and files as the place to search and read; indexed in ``index.sqlite`` of the home folder.
 
         Args:
+            paths: one path or several.
             dense: search by meaning too (extra ``dense``); the first time this takes a while.
 
         Raises:
@@ -190,7 +192,7 @@ class Desk:
         if not paths:
             return Sources()
         index = self.home / "index.sqlite"
-        corpus = Corpus(paths, index_path=index, origin_by=origin_by, progress=progress, dense=dense)
+        corpus = Corpus(listed(paths), index_path=index, origin_by=origin_by, progress=progress, dense=dense)
         return Sources(providers=(corpus,), fetchers=(corpus,))
 
     def web_sources(

@@ -59,6 +59,8 @@ def decide_next(workspace: Workspace, a: args.FrontierNext, gathered: Gathered, 
 
 
 def _next_told(frontier: Frontier, most: int) -> list[str]:
+    if len(frontier.questions) == 1 and frontier.root.status == "in_progress":
+        return [f"{described(frontier.root)} Work on it itself now: search, note, challenge and resolve it"]
     if not frontier.current_id:
         left = [q.id for q in frontier if q.status == "blocked"]
         blocked = f"; blocked: {', '.join(left[:20])}" if left else ""

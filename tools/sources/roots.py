@@ -3,9 +3,17 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from researchdesk.state.errors import UsageError
 from researchdesk.tools.sources.files import CorpusRoot
+
+Named = TypeVar("Named", bound=str | Path)
+
+
+def listed(given: Named | Sequence[Named]) -> tuple[Named, ...]:
+    """What was named, as a tuple; a single text or path is one name, not its letters."""
+    return (given,) if isinstance(given, str | Path) else tuple(given)
 
 
 def open_roots(paths: Sequence[str | Path], *, without: Sequence[Path] = ()) -> tuple[CorpusRoot, ...]:

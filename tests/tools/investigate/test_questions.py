@@ -56,7 +56,11 @@ def test_an_objective_without_questions_has_to_be_said_to_be_atomic(caller: Call
     assert (
         text == "q_001 has no questions under it; add at least one, or give atomic_reason: why it needs none"
     )
-    caller.ok("frontier_next", atomic_reason="One number answers it.")
+    taken = caller.ok("frontier_next", atomic_reason="One number answers it.")
+    assert taken.text == (
+        "q_001 (objective, in_progress, depth 0, priority 50): What should a password policy demand? Work on it itself "
+        "now: search, note, challenge and resolve it.\nq_001 is in progress."
+    )
     assert caller.session.notes.scratch == "Atomic objective: One number answers it."
 
 
