@@ -1,10 +1,14 @@
 """The documents say what the code does."""
 
 import importlib.util
+import re
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
+
+from researchdesk.tools.sources.providers.naming import _MAKERS, PROVIDER_NAMES
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -22,6 +26,33 @@ def test_the_page_of_tables_is_the_one_that_the_schema_generates(generator: Modu
     assert (ROOT / "docs" / "tables.md").read_text(encoding="utf-8") == generator.page(), (
         "run `python docs/generate_tables.py`"
     )
+
+
+def test_the_example_of_an_own_agent_runs_as_it_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (ROOT / "docs" / "investigation.md").read_text(encoding="utf-8")
+    example, *_ = re.findall(r"(?<!-->\n)```python\n(.*?)```", page, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    found: dict[str, Any] = {}
+    exec(compile(example, "investigation.md", "exec"), found)
+    with found["desk"] as desk:
+        session = desk.existing("mine")
+        assert session.frontier.root.status == "resolved"
+        assert [(claim.id, len(claim.links)) for claim in session.claims] == [("c_001", 1)]
+        assert [made.outcome for made in session.challenges] == ["survived"]
+    said = capsys.readouterr().out
+    assert (
+        "Work on it itself now: search, note, challenge and resolve it." in said and "-- challenge\n" in said
+    )
+
+
+def test_the_page_of_sources_names_every_provider_with_its_key() -> None:
+    page = (ROOT / "docs" / "sources.md").read_text(encoding="utf-8")
+    rows = {row.split("`")[1]: row for row in page.splitlines() if row.startswith("| `")}
+    assert tuple(rows) == PROVIDER_NAMES
+    for name, provider in _MAKERS.items():
+        assert (getattr(provider, "variable", "") or "none") in rows[name]
 
 
 def test_the_readme_names_the_rooms_that_exist() -> None:
