@@ -4,16 +4,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from researchdesk.graph.offline.asking import asks_for_agreement
-from researchdesk.graph.offline.compare import Evidence, stance
+from researchdesk.graph.offline.compare import FOCUSED, Comparison, Evidence, speaks_of, stance
 from researchdesk.graph.offline.feedback import deal
+from researchdesk.graph.offline.modals import can_read
+from researchdesk.graph.offline.noting import question_for
+from researchdesk.graph.offline.opposites import DIFFERENTLY, HELD
 from researchdesk.graph.offline.question import Question
-from researchdesk.graph.offline.records import comparisons_of, differs_line
+from researchdesk.graph.offline.records import comparisons_of, differs_line, opposition_of
+from researchdesk.graph.offline.sentences import DESCRIBING, ENOUGH
 from researchdesk.graph.offline.sources import known_of
-from researchdesk.graph.offline.statements import evidence_of
+from researchdesk.graph.offline.statements import evidence_of, voices_of
 from researchdesk.graph.offline.view import Asked, Claim, View
 
 BEST, CITED, SHOWN = 3, 8, 260
-READS = {"against": "reject", "for": "ask or allow", "": "neither"}
+READS = {
+    "against": ("rejects it", "reject it"),
+    "for": ("asks for or allows it", "ask for or allow it"),
+    "": ("says neither", "say neither"),
+}
+"""What the modal words of one sentence, or of several, say of the matter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,27 +37,39 @@ def answer_to(view: View, asked: Asked, question: Question) -> Answer:
     """The answer to a question from the claims that belong to it, or to what it depends on."""
     if asked.depth == 0:
         return conclusion(view, question)
-    claims = claims_for(view, asked)
-    return (agreement if asks_for_agreement(asked.text) else sayings)(view, question, claims)
+    if asks_for_agreement(asked.text):
+        return agreements(view, asked, question)
+    return sayings(view, question, claims_for(view, asked, question))
 
 
-def claims_for(view: View, asked: Asked) -> list[Claim]:
-    """The claims that a question can be answered from."""
+def claims_for(view: View, asked: Asked, question: Question) -> list[Claim]:
+    """The claims that a question can be answered from: its own, and those of other questions that answer it, too."""
     if asked.depth == 0:
         return list(view.standing)
     wanted = set(asked.depends_on) if asks_for_agreement(asked.text) else {asked.id}
-    return [claim for claim in view.standing if claim.question_id in wanted]
+    own = [claim for claim in view.standing if claim.question_id in wanted]
+    if asks_for_agreement(asked.text):
+        return own
+    others = [claim for claim in view.standing if claim not in own]
+    enough = ENOUGH if question.wants_rule else DESCRIBING
+    answering = {
+        one.claim_id
+        for one in evidence_of(others, known_of(view), question)
+        if one.score >= enough and one.focus >= FOCUSED and one.about >= 1
+    }
+    return [*own, *(claim for claim in others if claim.id in answering)]
 
 
 def sayings(view: View, question: Question, claims: Sequence[Claim]) -> Answer:
-    """How many claims answer, and the best of each publisher."""
+    """What the quoted sentences say by count, and the best of each publisher."""
     best = evidence_of(claims, known_of(view), question)
     if not best:
         return Answer("", ())
     chosen = deal(best, lambda one: one.origin, BEST)
     cited = [*chosen, *(one for one in best if one not in chosen)][:CITED]
-    text = f"{counted(view, claims)} Best by publisher: {'; '.join(map(quoted_line, chosen))}"
-    return Answer(text, tuple(one.claim_id for one in cited))
+    lead = f"{stances(best, question)} " if question.is_polar and can_read(question.text) else ""
+    text = f"{lead}{counted(view, claims)} Best by publisher: {'; '.join(map(quoted_line, chosen))}"
+    return Answer(text, ids_of(cited))
 
 
 def quoted_line(one: Evidence) -> str:
@@ -60,8 +81,9 @@ def counted(view: View, claims: Sequence[Claim]) -> str:
     origins = {source.source_id: source.origin for source in view.sources}
     linked = {link.source_id for claim in claims for link in claim.supports}
     publishers = {origins[key] for key in linked if key in origins}
+    at_hand = f" (of those at hand; the run has {view.coverage.total})" if view.claims_not_shown else ""
     return (
-        f"{plural(len(claims), 'claim')} of {plural(len(linked), 'source')} by "
+        f"{plural(len(claims), 'claim')}{at_hand} of {plural(len(linked), 'source')} by "
         f"{plural(len(publishers), 'publisher')}."
     )
 
@@ -70,50 +92,112 @@ def plural(count: int, name: str) -> str:
     return f"{count} {name}{'' if count == 1 else 's'}"
 
 
+def focused(evidence: Sequence[Evidence], question: Question) -> list[Evidence]:
+    """What speaks of the matter; all of it where nothing does."""
+    if question.is_polar and (held := [one for one in evidence if one.held > HELD]):
+        return held
+    found = [
+        one for one in evidence if one.focus >= FOCUSED and speaks_of(one.statement, one.about, question)
+    ]
+    return found or list(evidence)
+
+
+def stances(evidence: Sequence[Evidence], question: Question) -> str:
+    """``By their modal words 12 of 15 quoted sentences reject it, 1 asks for or allows it, 2 say neither.``"""
+    read = [stance(one.statement) for one in focused(evidence, question)]
+    counts = [(read.count(kind), kind) for kind in READS if kind in read]
+    counts.sort(key=lambda pair: (not pair[1], -pair[0]))
+    first, *rest = [(count, READS[kind][count > 1]) for count, kind in counts]
+    sentences = f"{first[0]} of {plural(len(read), 'quoted sentence')} {first[1]}"
+    return f"By their modal words {', '.join([sentences, *(f'{count} {said}' for count, said in rest)])}."
+
+
+def agreements(view: View, asked: Asked, question: Question) -> Answer:
+    """Whether the publishers agree on each of the questions that this one depends on."""
+    told: list[tuple[str, Answer]] = []
+    for key in asked.depends_on:
+        part = next((one for one in view.questions if one.id == key), None)
+        if part is None:
+            continue
+        own = question_for(view, key)
+        found = agreement(view, own, claims_for(view, part, own))
+        if found.claim_ids:
+            told.append((key, found))
+    if not told:
+        return agreement(view, question, claims_for(view, asked, question))
+    if len(told) == 1:
+        return told[0][1]
+    ids = dict.fromkeys(key for _, answer in told for key in answer.claim_ids)
+    return Answer("\n".join(f"{key}: {answer.text}" for key, answer in told), tuple(ids)[: 2 * CITED])
+
+
 def agreement(view: View, question: Question, claims: Sequence[Claim]) -> Answer:
-    """Whether the publishers agree, as far as values and modal words tell."""
-    best = evidence_of(claims, known_of(view), question)
-    origins = list(dict.fromkeys(one.origin for one in best))
-    if not best:
+    """Whether the publishers agree, as far as values and modal words tell; that they do is said of values alone."""
+    voices = focused(voices_of(claims, known_of(view), question), question)
+    if not voices:
         return Answer("", ())
-    chosen = deal(best, lambda one: one.origin, CITED)
+    cited = tuple(dict.fromkeys(ids_of(deal(voices, lambda one: one.origin, CITED))))
+    origins = list(dict.fromkeys(one.origin for one in voices))
     if len(origins) == 1:
-        return Answer(
-            f"Only {origins[0]} answers, so that agreement cannot be told.", tuple(ids_of(chosen[:BEST]))
-        )
+        return Answer(f"Only {origins[0]} answers, so that agreement cannot be told.", cited[:BEST])
     own = {claim.id for claim in claims}
     against = [one for one in view.contradictions if {one.claim_id, one.other_id} <= own]
     if against:
-        cited = [key for one in against for key in (one.claim_id, one.other_id)]
-        return Answer(f"No. {'; '.join(one.differs for one in against)}", tuple(dict.fromkeys(cited)))
-    compared = comparisons_of(view, question, claims)
-    if compared and compared[0].kind in {"contradiction", "values differ", "agreement"}:
-        lead = "Yes, on the value" if compared[0].kind == "agreement" else "Values differ"
-        cited = [told.evidence.claim_id for told in compared[0].told]
-        return Answer(f"{lead}: {differs_line(compared[0])}", tuple(dict.fromkeys(cited))[:CITED])
-    both = sum(len({one.origin, *others_of(view, one)}) > 1 for one in best)
-    text = f"No contradiction was found by rules; {stances(chosen)}"
-    text += f"; {plural(both, 'claim')} told by more than one publisher" if both else ""
-    return Answer(text, tuple(ids_of(chosen)))
+        ids = dict.fromkeys(key for one in against for key in (one.claim_id, one.other_id))
+        told = "; ".join(one.differs for one in against)
+        return Answer(told if told.startswith(DIFFERENTLY) else f"No. {told}", tuple(ids))
+    if found := opposition_of(view, question, claims):
+        return Answer(found.line, (found.one.claim_id, found.other.claim_id))
+    values = on_values(comparisons_of(view, question, claims), claims)
+    if values:
+        return values
+    if shaken := [claim for claim in claims if claim.scope]:
+        return Answer(weakened(shaken), tuple(claim.id for claim in shaken)[:CITED])
+    return Answer(untold(voices, question), cited)
 
 
-def others_of(view: View, one: Evidence) -> set[str]:
-    origins = {source.source_id: source.origin for source in view.sources}
-    return {origins[key] for key in one.others if key in origins}
+def on_values(compared: Sequence[Comparison], claims: Sequence[Claim]) -> Answer | None:
+    """What the values tell; None where there are none of two publishers, or nothing but an agreement of one."""
+    if not compared:
+        return None
+    first = compared[0]
+    ids = tuple(dict.fromkeys(told.evidence.claim_id for told in first.told))[:CITED]
+    publishers = {told.evidence.origin for told in first.told}
+    if len(publishers) == 1:
+        told = f"Only {publishers.pop()} tells a value: {differs_line(first)}; whether others agree cannot be told."
+        return Answer(told, ids)
+    if first.kind != "agreement":
+        return Answer(f"Values differ: {differs_line(first)}", ids)
+    if shaken := [claim for claim in claims if claim.scope]:
+        return Answer(f"Not without exception: {differs_line(first)}. {weakened(shaken)}", ids)
+    return Answer(f"Yes, on the value: {differs_line(first)}", ids)
 
 
-def stances(best: Sequence[Evidence]) -> str:
-    """``by their modal words the best claims of nist.gov 4 reject, 2 ask or allow; of owasp.org …``."""
+def weakened(claims: Sequence[Claim]) -> str:
+    """The claims that a passage of another publisher spoke against."""
+    told = "; ".join(f"{claim.id}: {claim.scope}" for claim in claims[:BEST])
+    return f"Rules cannot tell that they agree: passages were found against {plural(len(claims), 'claim')} ({told})"
+
+
+def untold(voices: Sequence[Evidence], question: Question) -> str:
+    """That rules cannot tell, and what the modal words of each publisher's sentences say."""
+    if not can_read(question.text):
+        return "Rules cannot tell: opposed wordings are not recognised in this language."
     sides = []
-    for origin in dict.fromkeys(one.origin for one in best):
-        read = [stance(one.statement) for one in best if one.origin == origin]
-        told = [f"{read.count(kind)} {words}" for kind, words in READS.items() if read.count(kind)]
+    for origin in dict.fromkeys(one.origin for one in voices):
+        read = [stance(one.statement) for one in voices if one.origin == origin]
+        told = [
+            f"{read.count(kind)} {said[read.count(kind) > 1]}" for kind, said in READS.items() if kind in read
+        ]
         sides.append(f"of {origin} {', '.join(told)}")
-    return f"by their modal words the best claims {'; '.join(sides)}"
+    return (
+        "Rules cannot tell whether they agree; they saw no opposed value or wording. By their modal words, of the "
+        f"quoted sentences {'; '.join(sides)}."
+    )
 
 
-def ids_of(evidence: Sequence[Evidence]) -> list[str]:
-    return [one.claim_id for one in evidence]
+def ids_of(evidence: Sequence[Evidence]) -> tuple[str, ...]:
+    return tuple(one.claim_id for one in evidence)
 
 
 def conclusion(view: View, question: Question) -> Answer:

@@ -5,22 +5,28 @@ nearly the same with an opposite modal. It never refutes.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rapidfuzz import fuzz
 
+from researchdesk.graph.offline.answers import answer_to, plural
 from researchdesk.graph.offline.asking import asks_for_agreement, content_of, questions_to_answer
 from researchdesk.graph.offline.calls import Call, challenge, change, outcome, search
-from researchdesk.graph.offline.compare import stance
+from researchdesk.graph.offline.compare import FOCUSED, speaks_of, stance
 from researchdesk.graph.offline.feedback import is_telling
 from researchdesk.graph.offline.gathering import focus_words, folded, tried
 from researchdesk.graph.offline.language import language_of
+from researchdesk.graph.offline.modals import can_read
+from researchdesk.graph.offline.opposites import opposed
 from researchdesk.graph.offline.passages import Sentence, sentences
 from researchdesk.graph.offline.programs import is_program
 from researchdesk.graph.offline.question import Question, read_question
+from researchdesk.graph.offline.sentences import AGAINST as NEGATED
 from researchdesk.graph.offline.sentences import score
-from researchdesk.graph.offline.statements import said_by
+from researchdesk.graph.offline.sources import known_of
+from researchdesk.graph.offline.statements import evidence_of, said_by
 from researchdesk.graph.offline.terms import UNSPACED, Rarity, words
 from researchdesk.graph.offline.values import is_statement, values
 from researchdesk.graph.offline.view import Asked, Claim, OpenChallenge, View
@@ -30,8 +36,8 @@ CHALLENGES = {"quick": 6, "standard": 16, "deep": 30}
 PAIRS = {"quick": 4, "standard": 6, "deep": 8}
 """Challenges with their searches in one answer; a prompt of a scope shows so many."""
 HITS = 6
-FOCUSED, COVERED, ALIKE = 0.6, 0.75, 80
-"""From these on a passage speaks of the same matter: its focus, the share of the claim's terms, likeness per cent."""
+ALIKE = 85
+"""Likeness per cent from which two sentences that differ in a negation or a number speak of the same."""
 QUERY_WORDS, SHOWN = 7, 300
 ASKED_FOR = re.compile(r'Search for "(.*?)", then record')
 ONLY_CHALLENGE = re.compile(r"needs 1 more survived challenge")
@@ -40,6 +46,8 @@ COUNTER_WORDS = {
     "italian": "non salvo eccezione mai", "portuguese": "não exceto salvo nunca",
     "dutch": "niet geen behalve uitzondering", "russian": "не кроме исключение нельзя",
 }  # fmt: skip
+DOUBTFUL = "It is worded the other way, whether of the same case rules cannot tell"
+UNREADABLE = "Opposed wordings are not recognised in the language of this claim, so that rules cannot tell."
 UNSPACED_COUNTER = "ない 不要 例外 除く"
 """Words of other languages by which a passage would say the opposite."""
 
@@ -121,7 +129,8 @@ def due(view: View, question: Question) -> list[Claim]:
     share = -(-CHALLENGES.get(view.scope_level, 16) // max(1, len(questions_to_answer(view))))
     waiting = [claim for key, claim in claims.items() if not claim.challenged and key not in opened]
     told = {key for one in view.contradictions for key in (one.claim_id, one.other_id)}
-    order = {key: place for place, key in enumerate(view.challenge_next)}
+    best = evidence_of(waiting, known_of(view), question)
+    order = {one.claim_id: place for place, one in enumerate(best)}
     waiting.sort(
         key=lambda claim: (
             not lacks_only_a_challenge(claim),
@@ -285,11 +294,20 @@ def closing(
         return outcome(one.id, "inconclusive", "The search found nothing, which proves nothing.")
     if not passages:
         return outcome(one.id, "inconclusive", "What its search found is not at hand any more.")
-    against = first_against(claim, passages, view, question) if claim else None
+    attacked = [claim] if claim else answering_claims(view, one.target_id, question)
+    found = [first_against(each, passages, view, question) for each in attacked]
+    against = next((told for told in found if told), None)
     if against is None:
-        told = f"None of {len(passages)} passages tells a disjoint value or the opposite, as far as rules can see."
-        return outcome(one.id, "survived", told)
+        if claim and not can_read(said_by(claim)[1]) and claim.kind != "figure":
+            return outcome(one.id, "inconclusive", UNREADABLE)
+        return outcome(one.id, "survived", looked_at(attacked, passages, view, of_claim=claim is not None))
     shown, why = against
+    if claim is None:
+        why = f"One of its claims is told otherwise: {why}"
+    if why == DOUBTFUL or claim is None:
+        return outcome(
+            one.id, "inconclusive", f"{why} ({shown.origin}): {' '.join(shown.text.split())[:SHOWN]}"
+        )
     quote = " ".join(shown.text.split())[:SHOWN]
     if not shown.source_id:
         return outcome(
@@ -302,6 +320,36 @@ def closing(
         f"It holds for {holds}; {why} ({shown.origin}, {shown.source_id}): {quote}",
         sources=[shown.source_id],
     )
+
+
+def answering_claims(view: View, question_id: str, question: Question) -> list[Claim]:
+    """The claims that an answer stands on, or will stand on."""
+    asked = next((one for one in view.questions if one.id == question_id), None)
+    if asked is None:
+        return []
+    ids = asked.claim_ids or answer_to(view, asked, question).claim_ids
+    return [claim for claim in view.standing if claim.id in ids]
+
+
+def looked_at(attacked: Sequence[Claim], passages: Sequence[Shown], view: View, *, of_claim: bool) -> str:
+    """What was looked for, in how many passages of which publishers, and by which rule."""
+    counts = Counter(passage.origin or "unknown publisher" for passage in passages)
+    own = {origin for claim in attacked for origin in origins_of(claim, view)}
+    told = ", ".join(f"{origin} {count}" for origin, count in counts.items())
+    rule = "nearly the same words with an opposite modal word, a negation or another number"
+    if any(claim.kind == "figure" for claim in attacked):
+        rule = f"another value in the same unit for the same matter, or {rule}"
+    whom = "it" if of_claim else f"the answer's {plural(len(attacked), 'claim')}"
+    others = "" if set(counts) - own else "; all are of publishers that say it themselves"
+    return (
+        f"By word rules no passage that its one search showed is against {whom}. Looked at: "
+        f"{plural(len(passages), 'passage')} ({told}){others}. Looked for: {rule}. Other wordings are not recognised."
+    )
+
+
+def origins_of(claim: Claim, view: View) -> set[str]:
+    known = {source.source_id: source.origin for source in view.sources}
+    return {known[link.source_id] for link in claim.supports if link.source_id in known}
 
 
 def origin_of(claim: Claim, view: View) -> str:
@@ -337,17 +385,35 @@ def contradicts(claim: Claim, sentence: Sentence, title: str, question: Question
         sentence.text, sentence.start, sentence.end, f"{title} › {sentence.heading}", sentence.kind
     )
     scored = score(above, question, rarity=Rarity.over([]))
-    if scored.focus < FOCUSED or not scored.about or not is_statement(sentence.clean):
+    if not is_statement(sentence.clean):
         return ""
-    if claim.kind == "figure":
-        return "another value is told" if disjoint(said, sentence.clean, question) else ""
-    one, other = stance(said), stance(sentence.clean)
-    if not one or not other or one == other:
+    if how := opposed(said, sentence.clean, question):
+        return "the opposite is said" if how == "clear" else DOUBTFUL
+    answers = scored.focus >= FOCUSED and speaks_of(sentence.clean, scored.about, question)
+    comparable = claim.kind == "figure" and answers and same_heads(said, sentence.clean, question)
+    if comparable and disjoint(said, sentence.clean, question):
+        return "another value is told"
+    return differs(said, sentence.clean, question)
+
+
+def same_heads(one: str, other: str, question: Question) -> bool:
+    """Whether both say what the question asks of its subject, or neither does."""
+    return question.has_head(one) == question.has_head(other)
+
+
+def differs(one: str, other: str, question: Question) -> str:
+    """How two sentences differ that are worded nearly alike."""
+    bare = [re.sub(r"\d+", "0", text.lower()) for text in (one, other)]
+    shared = set(question.vocabulary.terms(bare[0])) ^ set(question.vocabulary.terms(bare[1]))
+    if shared or fuzz.token_sort_ratio(*bare) < ALIKE:
         return ""
-    wanted = set(question.vocabulary.terms(said))
-    covered = len(wanted & set(question.vocabulary.terms(sentence.clean))) >= COVERED * len(wanted)
-    alike = fuzz.token_set_ratio(said.lower(), sentence.clean.lower()) >= ALIKE
-    return "the opposite is said" if covered and alike else ""
+    told = [
+        {(value.unit, value.number) for value in values(text, vocabulary=question.vocabulary)}
+        for text in (one, other)
+    ]
+    if told[0] and told[1] and not told[0] & told[1]:
+        return "another value is told"
+    return "it is negated" if bool(NEGATED.search(one)) != bool(NEGATED.search(other)) else ""
 
 
 def disjoint(one: str, other: str, question: Question) -> bool:

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from researchdesk.graph.offline.modals import ALLOWS, REQUIRES, modal
 from researchdesk.graph.offline.passages import clean
 from researchdesk.graph.offline.question import Question
 from researchdesk.graph.offline.sentences import AGAINST
@@ -12,6 +13,8 @@ from researchdesk.graph.offline.values import Value, is_statement, values
 
 FOCUSED = 0.6
 """A sentence takes part in a comparison when it holds this share of the question's focus."""
+AS_GOOD = 0.85
+"""From this share of a document's best score on its other sentences answer as well."""
 FOR = re.compile(
     r"\b(?:shall|should|must|required?|requires|recommend\w*|ensure|allow\w*|permit\w*|may)\b", re.IGNORECASE
 )
@@ -28,6 +31,7 @@ class Evidence:
         score: how well the quote answers, as the scorer said.
         focus: the share of what the question is about that the quote and its heading hold.
         about: 1 where the quote itself names the question's subject, 0.5 where only its heading does, else 0.
+        held: the share of the question's terms that the quote itself holds.
         work: what the editions of one work have in common, "" where nothing tells.
         claim_id: the claim that it is noted as, "" for none.
         others: further sources that say the same.
@@ -45,6 +49,7 @@ class Evidence:
     said: str = ""
     claim_id: str = ""
     others: tuple[str, ...] = ()
+    held: float = 1.0
 
     @property
     def statement(self) -> str:
@@ -81,7 +86,7 @@ def compare(evidence: Sequence[Evidence], question: Question) -> list[Comparison
     """Comparisons of the values that answer the question, by bound; none where no quantity is asked for."""
     if not question.wants_number:
         return []
-    focused = [one for one in evidence if one.focus >= FOCUSED and one.about and is_statement(one.statement)]
+    focused = answering(evidence, question)
     unit = leading_unit(focused, question)
     told = [one for document in by_document(focused) for one in best_told(document, unit, question)]
     compared = [
@@ -90,6 +95,30 @@ def compare(evidence: Sequence[Evidence], question: Question) -> list[Comparison
         if len({one.evidence.source_id for one in group}) > 1
     ]
     return sorted(compared, key=lambda one: (one.bound not in question.bounds, -len(one.told)))
+
+
+def answering(evidence: Sequence[Evidence], question: Question) -> list[Evidence]:
+    """The statements that speak of what is asked; where some say what the question asks of it (a battery *lasts*),
+    those that do not are about another matter."""
+    focused = [
+        one
+        for one in evidence
+        if one.focus >= FOCUSED
+        and is_statement(one.statement)
+        and speaks_of(one.statement, one.about, question)
+    ]
+    heads = [one for one in focused if question.has_head(one.statement)]
+    return heads or focused
+
+
+def speaks_of(text: str, about: float, question: Question) -> bool:
+    """Whether a sentence's own words name what is asked: the subject, what is asked of it, or the unit asked for."""
+    if about >= 1 or (about and question.has_head(text)):
+        return True
+    counted = {
+        part for value in values(text, vocabulary=question.vocabulary) for part in value.unit.split("/")
+    }
+    return bool(about and counted & set(question.terms))
 
 
 def leading_unit(evidence: Sequence[Evidence], question: Question) -> str:
@@ -111,15 +140,19 @@ def by_document(evidence: Sequence[Evidence]) -> list[list[Evidence]]:
 
 
 def best_told(document: Sequence[Evidence], unit: str, question: Question) -> list[Told]:
-    """For each bound the values in the document's best sentence that tells one; a sentence may tell several."""
+    """For each bound the values in the document's best sentences that tell one; a sentence may tell several."""
     best: dict[str, list[Told]] = {}
     for one in sorted(document, key=lambda item: -item.score):
         for value in values(one.statement, vocabulary=question.vocabulary):
             told = best.setdefault(value.bound, []) if value.unit == unit else None
-            # What is claimed of one sentence clause by clause goes together.
-            if told is not None and (not told or told[0].evidence.text == one.text):
+            # What is claimed of one sentence clause by clause goes together, and what is told as well as the best.
+            if told is not None and (not told or is_as_good(one, told[0].evidence)):
                 told.append(Told(value, one))
     return [one for told in best.values() for one in told]
+
+
+def is_as_good(one: Evidence, best: Evidence) -> bool:
+    return one.text == best.text or (one.score >= AS_GOOD * best.score and one.focus >= best.focus)
 
 
 def by_bound(told: Sequence[Told], question: Question) -> dict[str, list[Told]]:
@@ -176,6 +209,8 @@ def kind_of(told: Sequence[Told]) -> str:
 
 def stance(text: str) -> str:
     """``against``, ``for`` or "" by the modal words and negations of a sentence; a reading, not a finding."""
+    if told := modal(text):
+        return "for" if told in {REQUIRES, ALLOWS} else "against"
     if AGAINST.search(clean(text)):
         return "against"
     return "for" if FOR.search(clean(text)) else ""

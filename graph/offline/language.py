@@ -23,8 +23,8 @@ STOP_WORDS: dict[str, frozenset[str]] = {
         "german": """aber alle als also am an auch auf aus bei beim bis da damit dann das dass dem den der des die dies
         diese diesem diesen dieser doch dort du durch ein eine einem einen einer eines er es für gibt hat haben hier
         ich ihr im in ist ja jede jeder kann kein keine können mit muss müssen nach nicht noch nur ob oder ohne sehr
-        sich sie sind so soll sollen sollte sollten über um und uns unter vom von vor war was welche welcher welches
-        wenn wer werden wie wieder wird wo wurde zu zum zur zwischen""",
+        sein mindestens höchstens sich sie sind so soll sollen sollte sollten über um und uns unter vom von vor war
+        warum was welche welcher welches wenn wer werden wie wieder wird wo wurde zu zum zur zwischen""",
         "french": """à afin ainsi alors après au aussi autre aux avant avec car ce cela ces cet cette chaque comme
         comment dans de des depuis deux doit doivent donc du elle elles en entre est et être eux fait faut il ils je
         la le les leur leurs lors lui mais même moins ne non nos notre nous on ont ou où par pas peut plus pour

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from researchdesk.graph.offline.asking import left_to_answer
 from researchdesk.graph.offline.calls import Call, change, entry, notes, read
-from researchdesk.graph.offline.compare import FOCUSED
+from researchdesk.graph.offline.compare import FOCUSED, speaks_of
 from researchdesk.graph.offline.gathering import OBJECTIVE, read_for, target
 from researchdesk.graph.offline.passages import Sentence, sentences
 from researchdesk.graph.offline.programs import code_sentences, is_program
@@ -30,7 +30,7 @@ from researchdesk.graph.offline.terms import Rarity, Vocabulary
 from researchdesk.graph.offline.view import Claim, Hit, Source, View
 
 WINDOW = 3_000
-READS_A_TURN = {"quick": 4, "standard": 6, "deep": 8}
+READS_A_TURN = {"quick": 3, "standard": 4, "deep": 6}
 """A prompt of a scope holds so many windows uncut."""
 WINDOWS_A_SOURCE = 3
 BEFORE_HIT = 900
@@ -248,7 +248,13 @@ def answers(
             scored[page.source][(one.start, one.end)] = score(one, question, rarity=rarity, near=near)
     enough = ENOUGH if question.wants_rule else DESCRIBING
     return [
-        Finding(one.sentence, source, question_id, one.score, one.focus >= FOCUSED and one.about > 0)
+        Finding(
+            one.sentence,
+            source,
+            question_id,
+            one.score,
+            one.focus >= FOCUSED and speaks_of(one.sentence.clean, one.about, question),
+        )
         for source, own in scored.items()
         for one in best(own.values(), limit=CLAIMS_A_SOURCE, enough=enough)
     ]

@@ -28,7 +28,7 @@ END = re.compile(
 )
 ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|al|no|fig|sec|dr|mr|mrs|ms|prof|st|approx|resp|incl|ca|bzw|z\.B|d\.h|p|pp|vol"
-    r"|ed|eds|inc|ltd|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec)|(?<![\w.])[A-Z](?:\.[A-Z])*)\.$",
+    r"|ed|eds|inc|ltd|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec)|(?<![\w.°])(?<!\d\s)(?<!\d\s°)[A-Z](?:\.[A-Z])*)\.$",
     re.IGNORECASE,
 )
 

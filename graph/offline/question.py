@@ -53,12 +53,26 @@ FRAMES: tuple[tuple[str, str], ...] = (
 
 FRAME_WEIGHT, LEARNED_WEIGHT = 0.4, 0.4
 POLAR = re.compile(
-    r"\s*(?:should|must|may|can|could|is|are|does|do|did|will|would|has|have|was|were|shall|need|ought)\b",
+    r"\s*(?:should|must|may|can|could|is|are|does|do|did|will|would|has|have|were|shall|need|ought|was (?!ist\b|sind\b)"
+    r"|muss|müssen|darf|dürfen|soll(?:en|te|ten)?|kann|können|ist|sind|doit|doivent|faut|peut|est-ce|deben?|pueden?"
+    r"|deve|devono|può|devem|pode|moet|moeten|mag|mogen|можно|нужно|должн\w+)\b",
     re.IGNORECASE,
 )
 BOUNDED = re.compile(
     r"\b(?:minimum|maximum|at least|at most|how (?:many|much|often|long|large|big|fast))\b", re.IGNORECASE
 )
+HEADS = tuple(
+    frozenset(names.split())
+    for names in (
+        "last lasts lasted lasting life lifetime runtime run runs ran",
+        "take takes took taken taking duration",
+        "keep keeps kept keeping retain retains retained retention store stored",
+        "weigh weighs weighed weight",
+        "cost costs price priced fee",
+        "hold holds held capacity",
+    )
+)
+"""Verbs by which a quantity of something is asked for, with words that tell the same."""
 BRACKETS = re.compile(r"\([^()]*\)")
 DESCRIBED = re.compile(
     r"\s*(?:how|why|where|when|who)\b(?:(?!\b(?:should|must|may|shall|ought|required)\b).)*$",
@@ -82,6 +96,15 @@ QUANTITIES: tuple[tuple[str, str], ...] = (
     ("temperature hot cold warm", "degree celsius fahrenheit kelvin"),
     ("voltage power", "volt watt kilowatt ampere"),
     ("speed velocity fast", "kilometre mile knot"),
+    ("lang länge longueur longitud lunghezza comprimento lengte длина",
+     "zeichen stelle bit byte caractère carácter carattere caractere teken символ meter millimeter zentimeter"),
+    ("lang lange dauer oft häufig durée duración durata duração duur срок",
+     "sekunde minute stunde tag woche monat jahr seconde heure jour mois segundo hora día mes año ora giorno mese anno"
+     " dia uur dag maand день месяц год час"),
+    ("hoch höhe groß größe breit breite tief dick", "meter millimeter zentimeter kilometer byte"),
+    ("schwer gewicht", "kilogramm gramm tonne"),
+    ("heiß kalt warm temperatur", "grad"),
+    ("teuer kosten preis", "euro"),
 )  # fmt: skip
 COUNTED = re.compile(
     r"\b(?:wie ?viele?n?|combien d[e'’]|cuánt[ao]s|quant[ie]|quant[ao]s|hoeveel|сколько)\s*(\w+(?:\s+\w+){0,2})"
@@ -108,6 +131,8 @@ class Question:
         focus: terms without frame, meta and quantity words: what it is about.
         subject: the focus without names of quantities: the thing itself.
         aliases: other names of the subject that documents gave, each as its terms.
+        heads: words, as written, by which a sentence tells what the question asks of its subject; none where its last
+            word is no such verb.
         units: terms of units in which the answer may be told; empty when no quantity is asked for.
     """
 
@@ -123,11 +148,20 @@ class Question:
     learned_words: tuple[str, ...]
     subject: tuple[str, ...]
     aliases: tuple[frozenset[str], ...] = ()
+    heads: frozenset[str] = frozenset()
+
+    def has_head(self, text: str) -> bool:
+        """True where a sentence says what the question asks of its subject."""
+        return bool(self.heads & set(words(text)))
 
     def names_subject(self, held: Collection[str]) -> bool:
         """True where the terms name half of what the question is about, or another name of it."""
-        by_alias = any(len(name & set(held)) * 3 >= len(name) * 2 for name in self.aliases)
-        return by_alias or 2 * sum(term in held for term in self.subject) >= len(self.subject)
+        by_name = 2 * sum(term in held for term in self.subject) >= len(self.subject)
+        return by_name or self.is_named_otherwise(held)
+
+    def is_named_otherwise(self, held: Collection[str]) -> bool:
+        """True where the terms hold most of another name of the subject."""
+        return any(len(name & set(held)) * 3 >= len(name) * 2 for name in self.aliases)
 
     def answers_in(self, unit: str) -> bool:
         """True where a value in this unit may be the answer; a rate answers in its first unit or in both."""
@@ -185,6 +219,7 @@ def read_question(text: str, *, queries: Sequence[str] = (), aliases: Sequence[s
         learned_words=tuple(forms[term] for term in learned),
         subject=subject_of(text, focus, quantities, vocabulary),
         aliases=tuple(parts for name in aliases if (parts := frozenset(vocabulary.terms(name)))),
+        heads=next((names for names in HEADS if names & set(words(text)[-1:])), frozenset()),
     )
 
 
@@ -208,9 +243,17 @@ def stems_of(names: str, vocabulary: Vocabulary) -> frozenset[str]:
 
 def bounds_of(text: str) -> frozenset[str]:
     """Which bounds a question asks for; all of them where it names none."""
-    if re.search(r"\b(?:minimum|min|least|shortest|lowest|smallest)\b", text, re.IGNORECASE):
+    if re.search(
+        r"\b(?:minimum|min|least|shortest|lowest|smallest|mindestens|wenigstens|minim\w+|au moins|al menos|almeno)\b",
+        text,
+        re.IGNORECASE,
+    ):
         return frozenset({"min", "exact"})
-    if re.search(r"\b(?:maximum|max|most|longest|highest|largest|limit)\b", text, re.IGNORECASE):
+    if re.search(
+        r"\b(?:maximum|max|most|longest|highest|largest|limit|höchstens|maxim\w+|au plus|al massimo)\b",
+        text,
+        re.IGNORECASE,
+    ):
         return frozenset({"max", "permit", "exact"})
     return frozenset({"min", "max", "permit", "exact"})
 
@@ -227,7 +270,9 @@ def units_of(text: str, vocabulary: Vocabulary) -> frozenset[str]:
         units |= {vocabulary.term(one) for one in words(found[1] or found[2])[:3] if vocabulary.term(one)}
     if units:
         return frozenset(units)
-    quantified = {"how", "minimum", "maximum", "what", "which", "default"} & set(asked)
+    quantified = vocabulary.language != "english" or bool(
+        {"how", "minimum", "maximum", "what", "which", "default"} & set(asked)
+    )
     for names, told in QUANTITIES:
         if quantified and stems & stems_of(names, vocabulary):
             units |= stems_of(told, vocabulary)

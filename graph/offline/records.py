@@ -5,13 +5,17 @@ from collections.abc import Iterable, Sequence
 
 from researchdesk.graph.offline.calls import Call, entry, notes
 from researchdesk.graph.offline.compare import Comparison, Told, compare, is_echo
+from researchdesk.graph.offline.language import language_of
+from researchdesk.graph.offline.modals import can_read
+from researchdesk.graph.offline.opposites import Opposition, opposition
 from researchdesk.graph.offline.question import Question
 from researchdesk.graph.offline.sources import known_of
 from researchdesk.graph.offline.statements import evidence_of, voices_of
 from researchdesk.graph.offline.values import Value, parted
 from researchdesk.graph.offline.view import Claim, View
 
-BOUNDS = {"min": "at least", "max": "at most", "permit": "to be permitted", "exact": "as told"}
+BOUNDS = {"min": "at least ", "max": "at most ", "permit": "to allow ", "exact": ""}
+SAYS = {"required": "requires", "recommended": "recommends", "": "says"}
 DIFFERING = {
     "editions differ": "Editions of one work differ",
     "documents differ": "Documents of one publisher differ",
@@ -55,19 +59,17 @@ def pair_of(comparison: Comparison, figures: Sequence[str]) -> tuple[Told, Told]
 
 
 def differs_line(comparison: Comparison) -> str:
-    """``at least: nist.gov 8 characters (required); owasp.org 15 characters (recommended)``."""
+    """``nist.gov requires at least 8 characters; owasp.org recommends at least 15 characters``."""
     sides = []
     for origin in dict.fromkeys(told.evidence.origin for told in comparison.told):
-        shown = dict.fromkeys(
-            with_strength(told.value) for told in comparison.told if told.evidence.origin == origin
-        )
-        sides.append(f"{origin} {', '.join(shown)}")
-    return f"{BOUNDS[comparison.bound]}: {'; '.join(sides)}"
+        own = [told.value for told in comparison.told if told.evidence.origin == origin]
+        sides.append(f"{origin} {', '.join(dict.fromkeys(map(spoken, own)))}")
+    return "; ".join(sides)
 
 
-def with_strength(value: Value) -> str:
-    """``8 characters (required)``."""
-    return f"{value.shown} ({value.strength})" if value.strength else value.shown
+def spoken(value: Value) -> str:
+    """``requires at least 8 characters``."""
+    return f"{SAYS[value.strength]} {BOUNDS[value.bound]}{value.shown}"
 
 
 def figure_ids(view: View) -> list[str]:
@@ -78,7 +80,7 @@ def next_records(view: View, question: Question, claims: Sequence[Claim]) -> lis
     """Contradictions, datapoints and gaps of the question in progress that are not noted yet."""
     compared = comparisons_of(view, question, claims)
     return [
-        *section("Contradictions", contradictions(view, compared)),
+        *section("Contradictions", [*contradictions(view, compared), *opposites(view, question, claims)]),
         *section("Datapoints", datapoints(view, compared)),
         *section("Assumptions & gaps", gaps(view, question, claims, compared)),
     ]
@@ -98,6 +100,24 @@ def contradictions(view: View, compared: Iterable[Comparison]) -> list[dict[str,
     return entries
 
 
+def opposition_of(view: View, question: Question, claims: Sequence[Claim]) -> Opposition | None:
+    """What one publisher forbids and another asks for or allows, as far as modal words tell."""
+    origins = [source.origin for source in view.sources]
+    voices = [one for one in voices_of(claims, known_of(view), question) if not is_echo(one, origins)]
+    return opposition(voices, question)
+
+
+def opposites(view: View, question: Question, claims: Sequence[Claim]) -> list[dict[str, object]]:
+    """Opposed wordings of one case, where they are not noted yet; others are only told in the answer."""
+    found = opposition_of(view, question, claims)
+    if found is None or not found.clear:
+        return []
+    ids = [found.one.claim_id, found.other.claim_id]
+    if any({one.claim_id, one.other_id} == set(ids) for one in view.contradictions):
+        return []
+    return [entry("contradiction", cut(found.line), about=ids)]
+
+
 def datapoints(view: View, compared: Iterable[Comparison]) -> list[dict[str, object]]:
     """The told values of the first comparison, one for each document and value."""
     known = {(one.about, one.value) for one in view.datapoints}
@@ -106,8 +126,8 @@ def datapoints(view: View, compared: Iterable[Comparison]) -> list[dict[str, obj
         for told in comparison.told:
             number, unit = parted(told.value.shown)
             about = told.evidence.claim_id
-            label = f"{told.evidence.origin}, {told.evidence.document}: {BOUNDS[told.value.bound]}"
-            label += f" ({told.value.strength})" if told.value.strength else ""
+            says = f"{SAYS[told.value.strength]} {BOUNDS[told.value.bound]}".strip()
+            label = f"{told.evidence.origin}, {told.evidence.document} {says}"
             if about and (about, number) not in known:
                 entries.setdefault(
                     (told.evidence.document, number, told.value.bound),
@@ -126,6 +146,7 @@ def gaps(
         silent_line(view),
         refused_line(view),
         publishers_line(view, claims),
+        language_line(question, claims),
         *(f"{DIFFERING[one.kind]}, {differs_line(one)}" for one in compared if one.kind in DIFFERING),
     ]
     if claims and question.wants_number and not compared:
@@ -204,6 +225,17 @@ def publishers_line(view: View, claims: Sequence[Claim]) -> str:
     return cut(
         f"Only {next(iter(speaking)) or 'one publisher'} answers, so that nothing is confirmed independently"
     )
+
+
+def language_line(question: Question, claims: Sequence[Claim]) -> str:
+    """What the languages of the question and of the quotes keep rules from seeing."""
+    quotes = " ".join(link.quote for claim in claims for link in claim.supports[:1])
+    if not can_read(quotes or question.text):
+        return "Opposed wordings are not recognised in this language: only values were compared"
+    asked, told = language_of(question.text), language_of(quotes)
+    if quotes and asked != told:
+        return f"The question is in {asked.title()}, the quotes in {told.title()}: asking in that finds more"
+    return ""
 
 
 def coded(words: Iterable[str]) -> str:

@@ -19,11 +19,11 @@ NORMATIVE = re.compile(
 )
 AGAINST = re.compile(
     r"\b(?:(?:shall|should|must|may|can|do|does|is|are|will)\s*not|cannot|don't|avoid|never|no longer|prohibit\w*"
-    r"|forbid\w*|disallow\w*|discourag\w*|deprecat\w*|restricted|must no|without|there (?:are|should be) no|no)\b",
+    r"|forbid\w*|disallow\w*|discourag\w*|deprecat\w*|restricted|must no|there (?:are|should be) no|no)\b",
     re.IGNORECASE,
 )
 WEIGHTS = {"cover": 1.0, "learned": 0.5, "heading": 0.35, "near": 0.15, "cue": 0.18, "number": 0.12, "frame": 0.12,
-           "unit": 0.22}  # fmt: skip
+           "unit": 0.22, "head": 0.25}  # fmt: skip
 COMMAND = re.compile(
     r"\s*(?:[$>%]\s|\./|(?:sudo|pip3?|python3?|npm|npx|yarn|uv|git|cd|curl|wget|docker|export|source|make|cargo|go|brew"
     r"|apt(?:-get)?|import|from|using|package|const|let|var)\s\S|#\s?include|\w+ = )|.*\s(?:&&|\|\|)\s|.*\s--[a-z]"
@@ -52,13 +52,15 @@ SAME = 88.0
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A sentence with its score (about 0 to 2), the share of the question's focus that it holds, and whether it is
-    about the question's subject: 1 by its own words, 0.5 by its heading, else 0."""
+    """A sentence with its score (about 0 to 2), the share of the question's focus that it holds, whether it is about
+    the question's subject: 1 by its own words, 0.5 by its heading, else 0; and the share of the question's terms that
+    its own words hold or stand for."""
 
     sentence: Sentence
     score: float
     focus: float
     about: float = 1.0
+    held: float = 1.0
 
 
 def score(sentence: Sentence, question: Question, *, rarity: Rarity, near: float = 0.0) -> Scored:
@@ -89,6 +91,8 @@ def score(sentence: Sentence, question: Question, *, rarity: Rarity, near: float
         + WEIGHTS["cue"] * cue
         + WEIGHTS["frame"] * len(matched) / max(len(question.frames), 1)
     )
+    if question.heads and question.has_head(text):
+        total += WEIGHTS["head"]
     if question.wants_number:
         answers = any(question.answers_in(value.unit) and value.bound in question.bounds for value in told)
         total += WEIGHTS["number"] * has_number(text) + WEIGHTS["unit"] * answers
@@ -102,8 +106,18 @@ def score(sentence: Sentence, question: Question, *, rarity: Rarity, near: float
         )  # "how many iterations": who counts iterations speaks of the matter
     about = 1.0 if question.names_subject(own) else 0.5 if counted or question.names_subject(above) else 0.0
     return Scored(
-        sentence, total * fitness(sentence) * (OFF_SUBJECT + (1 - OFF_SUBJECT) * about), focus, about
+        sentence,
+        total * fitness(sentence) * (OFF_SUBJECT + (1 - OFF_SUBJECT) * about),
+        focus,
+        about,
+        held_of(question, framed),
     )
+
+
+def held_of(question: Question, framed: set[str]) -> float:
+    """The share of the question's terms in a sentence; another name of its subject stands for it."""
+    named = set(question.subject) if question.is_named_otherwise(framed) else set[str]()
+    return sum(term in framed or term in named for term in question.terms) / max(len(question.terms), 1)
 
 
 def share(question: Question, terms: Iterable[str], held: set[str], rarity: Rarity) -> float:

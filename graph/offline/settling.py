@@ -30,7 +30,7 @@ def settle(view: View, question: Question, *, room: int, turns: int | None) -> l
     """What is still due before the question in progress is answered, then its answer and the next question."""
     own = working_question(view)
     answer = answer_to(view, own, question)
-    claims = claims_for(view, own)
+    claims = claims_for(view, own, question)
     if not answer.claim_ids or is_off_topic(view, question, claims):
         return give_up(view, question, claims)
     calls: list[Call] = []

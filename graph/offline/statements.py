@@ -166,4 +166,5 @@ def evidence(
         work=known.works[source.source_id],
         claim_id=claim.id,
         others=others,
+        held=scored.held,
     )

@@ -7,6 +7,10 @@ from dataclasses import dataclass, replace
 from researchdesk.graph.offline.question import QUANTITIES
 from researchdesk.graph.offline.terms import UNSPACED, Vocabulary, words
 
+DENIED = re.compile(
+    r"(?:\b(?:not|rather than|instead of|nicht|statt|pas|niet|non|não)|\bне)\s*$", re.IGNORECASE
+)
+"""What stands before a number that is told not to hold."""
 CLAUSE = re.compile(r"[;()]|,(?!\d)|\s(?:although|but|however|whereas|while|unless|and that)\s")
 NUMBER = re.compile(
     rf"(?<![.^/#§-])(?<![^\W{UNSPACED}])(?<!\d[, ])(\d{{1,3}}(?:[,  ]\d{{3}})+(?!\d)|\d+(?:\.\d+)?)(?:\^(\d+))?"
@@ -26,10 +30,13 @@ PER = re.compile(
 )
 STRENGTHS = {
     "required": re.compile(
-        r"\b(?:shall|must|requir\w+|verify|mandatory|mandat\w+|ha[sv]e? to|ensure)\b", re.IGNORECASE
+        r"\b(?:shall|must|requir\w+|verify|mandatory|mandat\w+|ha[sv]e? to|ensure|muss|müssen|doit|doivent|deben?"
+        r"|devono|devem?|moet(?:en)?)\b|должн",
+        re.IGNORECASE,
     ),
     "recommended": re.compile(
-        r"\b(?:should|recommend\w*|prefer\w*|advis\w*|encourag\w*|better|ideally|best)\b", re.IGNORECASE
+        r"\b(?:should|recommend\w*|prefer\w*|advis\w*|encourag\w*|better|ideally|best|soll(?:en|te|ten)?|empf[eio]\w+)\b",
+        re.IGNORECASE,
     ),
 }
 """How binding a value is, by the modal word nearest to it."""
@@ -48,12 +55,14 @@ EXAMPLES = re.compile(r"\((?:e\.g|i\.e|for example|for instance|such as|like)\b[
 CONDITION = re.compile(r"^\s*(?:if|when|where|in case|provided)\b", re.IGNORECASE)
 LEAST = re.compile(
     r"at least|minimum|no less|not less|no fewer|no shorter|≥|>=|greater than|more than or|or more|or longer"
-    r"|or greater|or higher|shorter than|or above|should be above",
+    r"|or greater|or higher|shorter than|or above|should be above|mindestens|wenigstens|au moins|al menos|almeno"
+    r"|pelo menos|minstens|не менее",
     re.IGNORECASE,
 )
 MOST = re.compile(
     r"at most|maximum|no more|not more|up to|≤|<=|within|exceed|not be longer|longer than|more than|less than"
-    r"|fewer than|or less|or fewer|no longer than|limit(?:ed)? (?:to|of|is)",
+    r"|fewer than|or less|or fewer|no longer than|limit(?:ed)? (?:to|of|is)|höchstens|maximal|bis zu|au plus"
+    r"|como máximo|al massimo|no máximo|hoogstens|не более",
     re.IGNORECASE,
 )
 OR_MORE = re.compile(
@@ -118,7 +127,7 @@ def values_of(clause: str, vocabulary: Vocabulary, strength: str) -> Iterator[Va
         before, after = clause[: found.start()], clause[found.end() :]
         number = number_of(found)
         unit, word = unit_of(before, after, vocabulary)
-        if number is None or (REFERENCE.search(before) and not word):
+        if number is None or DENIED.search(before) or (REFERENCE.search(before) and not word):
             continue
         if 1900 <= number <= 2100 and "," not in found[0] and not word:
             continue

@@ -47,7 +47,7 @@ def test_differing_values_of_two_publishers_become_a_contradiction(run: Run) -> 
     (found,) = run.investigation.notes.contradictions.values()
     values = {run.investigation.notes.claims[key].value for key in (found.claim_id, found.other_id)}
     assert values == {"30", "90"}
-    assert found.differs == "at least: alpha.org 30 days (required); beta.org 90 days (required)"
+    assert found.differs == "alpha.org requires at least 30 days; beta.org requires at least 90 days"
     assert run.questions[2].answer == f"No. {found.differs}"
     assert f"{found.differs} [{found.claim_id}] [{found.other_id}]" in run.drafts["key_takeaways"]
 
@@ -103,7 +103,9 @@ def test_publishers_that_agree_have_no_contradiction(researched: Researched) -> 
     run = researched(texts, "Should keys be shared?", origins={"a/": "a.org", "b/": "b.org"})
     assert run.status == "completed"
     assert len(run.investigation.notes.contradictions) == 0
-    assert run.questions[2].answer.startswith("No contradiction was found by rules")
+    assert run.questions[2].answer.startswith(
+        "Rules cannot tell whether they agree; they saw no opposed value"
+    )
 
 
 def test_from_one_publisher_nothing_is_verified(researched: Researched) -> None:
@@ -186,13 +188,13 @@ def test_with_few_steps_several_things_are_done_in_one(researched: Researched, s
             "パスワードの最小文字数は何文字ですか？",
             {"a/a.md": "# 認証\n\nパスワードの最小文字数は8文字とする。空白も使用できる。\n",
              "b/b.md": "# 規程\n\nパスワードの最小文字数は12文字とする。\n"},
-            "as told: a.org 8文字; b.org 12文字",
+            "a.org says 8文字; b.org says 12文字",
         ),
         (
             "Wie viele Tage müssen Sicherungen aufbewahrt werden?",
             {"a/a.md": "# Sicherungen\n\nSicherungen müssen 30 Tage aufbewahrt werden.\n",
              "b/b.md": "# Regeln\n\nSicherungen müssen 90 Tage aufbewahrt werden.\n"},
-            "as told: a.org 30 Tage; b.org 90 Tage",
+            "a.org requires 30 Tage; b.org requires 90 Tage",
         ),
     ],
 )  # fmt: skip
