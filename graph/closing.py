@@ -4,32 +4,23 @@ Everything goes through the same door and the same gate as a model's own calls. 
 done again, so a run that is killed while closing just goes on.
 """
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from researchdesk.graph.budget import Stop
 from researchdesk.graph.driver import Driver
+from researchdesk.graph.remains import handoff, quotes, standing_sources
 from researchdesk.state import events as ev
 from researchdesk.state.citations import CITATION
 from researchdesk.state.citing import fallen
-from researchdesk.state.claims import Claim
-from researchdesk.state.errors import IntegrityError, NotFound
 from researchdesk.state.gate import is_current
-from researchdesk.state.questions import SETTLED_QUESTION
-from researchdesk.state.quotes import find_quote
 from researchdesk.state.run import Section
 from researchdesk.state.verification import lacks
 from researchdesk.state.vocabulary import SETTLED
 from researchdesk.tools.door import ToolResult
 
 QUOTES_A_SECTION = 12
-QUOTE_CHARS = 300
-LISTED = 100
 BY_CODE = "Written by code from archived sources."
-_MARKS = re.compile(r"[“”\[\]]")
-# What would make a citation or a quotation of words that are neither; an apostrophe inside a word is none.
-_QUOTING = re.compile(r"[\"“”„‟«»‹›「」『』〝〞＂❝❞<>\[\]]|(?<!\w)['‘’]|['‘’](?!\w)")
 
 
 def stop_gathering(driver: Driver, stop: Stop) -> None:
@@ -69,12 +60,15 @@ def finish_by_code(driver: Driver, stop: Stop) -> None:
     _write_open_sections(driver, stop)
     known = driver.run.report_artifact_id
     report = _document(driver, "report", known if is_current(driver.run, known) else "", content="")
-    handoff = _document(driver, "handoff", driver.run.handoff_artifact_id, content=_handoff_text(driver))
+    known = driver.run.handoff_artifact_id
+    handed = _document(
+        driver, "handoff", "" if _draws_on_purged(driver, known) else known, content=handoff(driver)
+    )
     result = _code(
         driver,
         "deep_research_complete",
         report_artifact_id=report,
-        handoff_artifact_id=handoff,
+        handoff_artifact_id=handed,
         implementation_tasks=["Read the report and decide what follows from it."],
         recommended_issues=[f"Take up what was left open: {_said(stop)}."[:2000]],
         verification_commands=["researchdesk verify"],
@@ -112,10 +106,16 @@ def _take_back(driver: Driver) -> None:
 
 
 def _is_open(driver: Driver, section: Section) -> bool:
-    """Whether a section has to be written: it is not completed, or cites what has fallen since."""
-    if section.status != "completed":
+    """Whether a section has to be written: it is not completed, or stands on what has fallen or was purged since."""
+    if section.status != "completed" or _draws_on_purged(driver, section.artifact_id):
         return True
     return bool(fallen(driver.run.artifacts[section.artifact_id].cited, driver.session.notes))
+
+
+def _draws_on_purged(driver: Driver, artifact_id: str) -> bool:
+    artifact = driver.run.artifacts.get(artifact_id)
+    purged = driver.session.workspace.purged_artifacts
+    return artifact is not None and any(key in purged for key in artifact.source_artifact_ids)
 
 
 def _by_code(driver: Driver, section: Section) -> bool:
@@ -123,7 +123,7 @@ def _by_code(driver: Driver, section: Section) -> bool:
 
 
 def _write_open_sections(driver: Driver, stop: Stop) -> None:
-    quotes = _noted_quotes(driver)
+    lines = quotes(driver)
     # Those that code wrote before it was killed keep their share, so that the others get theirs.
     own = [
         section for section in driver.run.sections if _is_open(driver, section) or _by_code(driver, section)
@@ -135,7 +135,7 @@ def _write_open_sections(driver: Driver, stop: Stop) -> None:
             content = driver.records.text(driver.run.artifacts[section.artifact_id].content_hash)
             if CITATION.search(content) and _save_section(driver, section.key, section.title, content):
                 continue
-        share = quotes[number :: len(own)][:QUOTES_A_SECTION] or quotes[:QUOTES_A_SECTION]
+        share = lines[number :: len(own)][:QUOTES_A_SECTION] or lines[:QUOTES_A_SECTION]
         _save_section(driver, section.key, section.title, _section_text(section.title, stop, share))
 
 
@@ -153,55 +153,12 @@ def _save_section(driver: Driver, key: str, title: str, content: str) -> bool:
     return result.status == "success"
 
 
-def _section_text(title: str, stop: Stop, quotes: list[str]) -> str:
+def _section_text(title: str, stop: Stop, lines: list[str]) -> str:
     head = (
         f"*No model wrote this section ({title.lower()}): the run stopped before it ({stop.reason.replace('_', ' ')}). "
         "What the archived sources say:*"
     )
-    return "\n".join([head, "", *quotes])
-
-
-def _noted_quotes(driver: Driver) -> list[str]:
-    """Quotations with their citations: from the claims, else from the passages that searches found."""
-    noted = [line for claim in driver.session.claims if _stands(claim) for line in _quote_lines(claim)]
-    found = list(dict.fromkeys(noted)) or [
-        line for source in driver.run.all_sources for line in _passage(driver, source)
-    ]
-    return found or [
-        f"- Archived, not evaluated: {_told(source.title or source.url)} [{source.source_id}]"
-        for source in driver.run.all_sources
-    ]
-
-
-def _stands(claim: Claim) -> bool:
-    return claim.status not in ("REFUTED", "RETRACTED")
-
-
-def _quote_lines(claim: Claim) -> list[str]:
-    """What the sources say for a claim, each on one line that no mark of its own can end."""
-    quotes = dict.fromkeys(" ".join(link.quote.split()) for link in claim.links if link.stance == "supports")
-    return [f"- “{quote}” [{claim.id}]" for quote in quotes if quote and not _MARKS.search(quote)]
-
-
-def _body(driver: Driver, artifact: ev.ArtifactRecorded) -> str:
-    try:
-        return driver.records.text(artifact.content_hash)
-    except (NotFound, IntegrityError):
-        return ""  # completion will name the artifact
-
-
-def _passage(driver: Driver, source: ev.SourceRecorded) -> list[str]:
-    """The first sentence of the passage that led to a source, as it stands in the archived text."""
-    lead = driver.run.leads.get(source.url)
-    if lead is None:
-        return []
-    text = _body(driver, driver.run.artifacts[source.artifact_id])
-    for line in lead.best.snippet.splitlines():
-        line = line.strip()[:QUOTE_CHARS]
-        span = find_quote(text, line) if len(line) > 40 and '"' not in line and "”" not in line else None
-        if span:
-            return [f"- “{text[span.start : span.end]}” [{source.source_id}]"]
-    return []
+    return "\n".join([head, "", *lines])
 
 
 def _document(driver: Driver, role: str, known: str, *, content: str) -> str:
@@ -214,35 +171,7 @@ def _document(driver: Driver, role: str, known: str, *, content: str) -> str:
         role=role,
         name=f"{role.capitalize()}: {driver.run.objective}"[:240],
         content=content,
-        source_artifact_ids=[source.artifact_id for source in driver.run.all_sources][:100],
+        source_artifact_ids=[source.artifact_id for source in standing_sources(driver)][:100],
     )
     data: Mapping[str, Any] = result.data
     return str(data.get("artifact_id", ""))
-
-
-def _told(text: str) -> str:
-    """A text in one line of a document, as words that quote and cite nothing."""
-    return " ".join(_QUOTING.sub(" ", text).split())
-
-
-def _handoff_text(driver: Driver) -> str:
-    claims = [
-        f"- {claim.id}, {claim.status}: {_told(claim.text[:QUOTE_CHARS])}{_cited(claim)}"
-        for claim in driver.session.claims
-    ]
-    sources = [
-        f"- {_told(source.title or source.url)} [{source.source_id}]" for source in driver.run.all_sources
-    ]
-    still_open = [
-        f"- {question.id}, {question.status}: {_told(question.text[:QUOTE_CHARS])}"
-        for question in driver.session.frontier
-        if question.status not in SETTLED_QUESTION
-    ]
-    parts = (("Claims", claims), ("Open questions", still_open), ("Archived sources", sources))
-    blocks = ["\n".join([f"{name}:", *lines[:LISTED]]) for name, lines in parts if lines]
-    return "\n\n".join([f"Objective: {_told(driver.run.objective)}", *blocks])
-
-
-def _cited(claim: Claim) -> str:
-    """The citation of a claim; one without a source cannot be cited."""
-    return f" [{claim.id}]" if claim.links else ""

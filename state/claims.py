@@ -13,7 +13,7 @@ from pydantic.dataclasses import dataclass
 from researchdesk.state.errors import Refusal
 from researchdesk.state.figures import states_figure
 from researchdesk.state.limits import QUOTE_CHARS
-from researchdesk.state.quotes import find_quote, nearest_passage
+from researchdesk.state.quotes import find_quote, nearest_passage, says_something
 from researchdesk.state.vocabulary import ClaimKind, ClaimStatus, ContradictionStatus, Stance
 
 _RECORD = ConfigDict(extra="forbid")
@@ -138,6 +138,7 @@ def quoted(source: Source, text: str, quote: str, *, stance: Stance, quotes_othe
         raise Refusal(
             "invalid_arguments", f"quote: a quote of {source.id} has 2 to {QUOTE_CHARS:,} characters"
         )
+    _require_statement(quote)
     span = find_quote(text, quote)
     if span is None:
         near = nearest_passage(text, quote)
@@ -154,6 +155,16 @@ def quoted(source: Source, text: str, quote: str, *, stance: Stance, quotes_othe
         quote_start=span.start,
         quote_end=span.end,
         quotes_other_source=declared,
+    )
+
+
+def _require_statement(quote: str) -> None:
+    """A scrap that stands in any text supports nothing."""
+    if says_something(quote):
+        return
+    raise Refusal(
+        "invalid_arguments",
+        f'quote: "{quote.strip()[:SHOWN]}" is too short to say anything; quote a whole clause of the source',
     )
 
 

@@ -16,6 +16,8 @@ _SINGLE = "'’‘‚‛"
 _FOLDS = {ord(mark): '"' for mark in _DOUBLE} | {ord(mark): "'" for mark in _SINGLE}
 NEAREST_WINDOW = 300_000
 SHORTEST_QUOTE = 2
+LEAST_OF_TWO_WORDS, LEAST_OF_ONE, LEAST_UNSPACED = 6, 12, 4
+FIRST_UNSPACED = 0x0E00
 LONGEST_WORD = 40
 
 
@@ -74,3 +76,12 @@ def _whole(text: str) -> str:
     """What is left of a word that was cut; nothing where words are not set apart by spaces."""
     rest = text[:LONGEST_WORD].split(maxsplit=1)[:1] if text[:1].strip() else []
     return rest[0] if rest and len(rest[0]) < LONGEST_WORD else ""
+
+
+def says_something(quote: str) -> bool:
+    """Whether a quote is more than a scrap that stands in any text: two words of six letters or digits together, one
+    of twelve, or four signs of a script that sets no words apart."""
+    signs = [letter for letter in quote if letter.isalnum()]
+    unspaced = sum(ord(letter) >= FIRST_UNSPACED for letter in signs)
+    least = LEAST_OF_TWO_WORDS if len(quote.split()) > 1 else LEAST_OF_ONE
+    return len(signs) >= least or unspaced >= LEAST_UNSPACED

@@ -13,9 +13,14 @@ from researchdesk.state.limits import Limits
 
 
 def supporting(claim: Claim, sources: Mapping[str, Source]) -> tuple[Source, ...]:
-    """The sources whose support counts: fetched, readable, each once, in the order of their links."""
+    """The sources whose support counts: fetched, readable, of one mind, each once, in the order of their links."""
     keys = dict.fromkeys(link.source_id for link in claim.links if link.stance == "supports")
-    return tuple(sources[key] for key in keys if key in sources and sources[key].counts)
+    torn = _refuting(claim)
+    return tuple(sources[key] for key in keys if key in sources and sources[key].counts and key not in torn)
+
+
+def _refuting(claim: Claim) -> frozenset[str]:
+    return frozenset(link.source_id for link in claim.links if link.stance == "refutes")
 
 
 def clusters(claim: Claim, sources: Mapping[str, Source]) -> tuple[Cluster, ...]:
@@ -47,7 +52,8 @@ def _sources_lacking(claim: Claim, sources: Mapping[str, Source], wanted: int) -
         return ""
     why = [reason for cluster in have for reason in cluster.reasons]
     named = dict.fromkeys(link.source_id for link in claim.links if link.stance == "supports")
-    why += [_why_uncounted(key, sources) for key in named if key not in sources or not sources[key].counts]
+    counted = {source.id for source in supporting(claim, sources)}
+    why += [_why_uncounted(key, sources) for key in named if key not in counted]
     told = "; ".join(why) or f"it has {len(have)}"
     return f"needs {missing} more independent supporting source{'s' if missing > 1 else ''}; {told}"
 
@@ -56,7 +62,9 @@ def _why_uncounted(key: str, sources: Mapping[str, Source]) -> str:
     source = sources.get(key)
     if source is None:
         return f"{key} is no archived source"
-    return f"{key} was supplied, not fetched" if not source.fetched else f"{key} is unreadable"
+    if not source.fetched:
+        return f"{key} was supplied, not fetched"
+    return f"{key} refutes it too" if source.readable else f"{key} is unreadable"
 
 
 def _challenges_lacking(claim: Claim, challenges: Challenges, wanted: int) -> str:

@@ -575,3 +575,19 @@ def test_five_hundred_calls_make_no_prompt_larger_than_the_cap_and_prompts_do_no
     third = DEEP_TURNS // 3
     assert mean(sizes[-third:]) <= 1.1 * mean(sizes[third:-third])
     assert desk.verify().problems == ()
+
+
+def test_a_source_that_is_purged_while_the_report_is_written_leaves_the_report(desk: rd.Desk) -> None:
+    def writer(view: View) -> Any:
+        if view["write"]["part"] == "complete":
+            if not desk.existing("s").workspace.purged_artifacts:
+                first = view["sources"][0]["artifact_id"]
+                desk.purge("s", [first], actor="user", reason="asked to")
+            return says()
+        return write(view)
+
+    ended = investigate(desk, player(*TWO_CLAIMS, writer=writer))
+    assert (ended.status, ended.stop_reason) == ("completed", "no_progress")
+    assert "No model wrote this section" in report_of(desk)
+    assert "[c_001]" not in report_of(desk)
+    assert desk.verify().ok

@@ -313,3 +313,15 @@ def test_a_follow_up_question_goes_where_there_is_room() -> None:
     notes = replace(now.notes, claims=now.notes.claims.insert("c_001", claim))
     changed = refute_claim(replace(now, frontier=frontier, notes=notes), "c_001", "wrong", limits=HERE)
     assert changed.investigation.frontier.questions["q_005"].parent_id == "q_003"
+
+
+def test_a_source_that_supports_and_refutes_a_claim_counts_for_neither() -> None:
+    both = quote("s_001", stance="refutes")
+    now = noted(quote("s_001"), quote("s_002"), both)
+    missing = lacks(now.notes.claims["c_001"], now.notes.sources, now.challenges, HERE)
+    assert missing[0] == "needs 1 more independent supporting source; s_001 refutes it too"
+
+
+def test_a_scrap_of_a_text_supports_nothing() -> None:
+    text = refused("invalid_arguments", quote, "s_001", "an")
+    assert text == 'quote: "an" is too short to say anything; quote a whole clause of the source'

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from researchdesk.state.quotes import Span, find_quote, nearest_passage
+from researchdesk.state.quotes import Span, find_quote, nearest_passage, says_something
 
 
 @pytest.mark.parametrize(
@@ -96,3 +96,15 @@ def test_the_nearest_passage_helps_whoever_misquoted() -> None:
     assert "Rayleigh scattering" in nearest_passage(text, "sky is blue because of Raleigh scatering")
     assert nearest_passage("", "x") == ""
     assert nearest_passage("zzzz", "completely different words") == ""
+
+
+@pytest.mark.parametrize("quote", ["th", "of the", "8", "password", "是的", "— — — —"])
+def test_a_scrap_says_nothing(quote: str) -> None:
+    assert not says_something(quote)
+
+
+@pytest.mark.parametrize(
+    "quote", ["8 characters", "and more", "600,000 iterations", "authentication", "至少八个字符"]
+)
+def test_a_clause_says_something(quote: str) -> None:
+    assert says_something(quote)
