@@ -2,7 +2,8 @@
 
 A declaration is often a server's default and wrong. What is UTF-8 throughout is read as UTF-8 whatever is
 declared, as other charsets' text hardly ever is by chance; and a page's own declaration of a charset with more
-than one byte a character stands over a sender's of a Western one, in which almost any bytes can be read.
+than one byte a character stands over a sender's of a Western one, in which almost any bytes can be read. A Western
+one that nobody can have meant, as whole words would be of accented letters, is no declaration at all.
 """
 
 import codecs
@@ -50,6 +51,8 @@ _ONE_BYTE = frozenset(
     ]
 )
 _GARBAGE = re.compile("[\ufffd\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
+_BEYOND_ASCII = re.compile(rb"[\x80-\xff]+")
+_FEW = 20
 _SAMPLE = 200_000
 _MOST = 0.1
 
@@ -92,7 +95,16 @@ def _named(raw: bytes, declared: str, stated: str) -> tuple[str, ...]:
     first = declared or stated
     if first and first != "utf-8" and _is_surely_utf8(raw, one_byte=first in _ONE_BYTE):
         return ("utf-8",)
-    return (stated, declared) if declared in _WESTERN and stated not in _ONE_BYTE else (declared, stated)
+    named = (stated, declared) if declared in _WESTERN and stated not in _ONE_BYTE else (declared, stated)
+    if any(name in _WESTERN for name in named) and not _may_be_western(raw):
+        return tuple(name for name in named if name not in _WESTERN)
+    return named
+
+
+def _may_be_western(raw: bytes) -> bool:
+    """Say whether the bytes beyond ASCII stand apart, as accented letters and signs of Western texts do."""
+    runs = [len(run) for run in _BEYOND_ASCII.findall(raw, 0, _SAMPLE)]
+    return sum(runs) < _FEW or sum(run for run in runs if run >= 4) <= sum(runs) / 2
 
 
 def _is_surely_utf8(raw: bytes, *, one_byte: bool) -> bool:

@@ -29,6 +29,7 @@ def packed(body: bytes) -> bytes:
 
 CHINESE = "密码必须至少有八个字符，验证者不得要求定期更改密码。" * 3
 JAPANESE = "パスワードは八文字以上でなければならない。定期的な変更を求めてはならない。" * 3
+RUSSIAN = "Пароль должен содержать не менее восьми знаков, и менять его без причины не следует. " * 3
 WESTERN = "Où est l’été ? Déjà passé, naïve Zoë — “sans façon”. " * 3
 
 
@@ -401,7 +402,10 @@ def test_a_packing_that_cannot_be_undone_is_unreadable(server: Server, body: byt
         (CHINESE, "gbk", "text/html"),
         (CHINESE, "gbk", "text/html; charset=utf-8"),
         (CHINESE, "gb18030", 'text/html; charset="gb2312"'),
+        (CHINESE, "gbk", "text/html; charset=iso-8859-1"),
         (CHINESE, "utf-8", "text/html; charset=iso-8859-1"),
+        (RUSSIAN, "cp1251", "text/html; charset=iso-8859-1"),
+        (JAPANESE, "euc_jp", "text/html; charset=windows-1252"),
         (JAPANESE, "shift_jis", "text/html"),
         (JAPANESE, "shift_jis", "text/html; charset=Shift_JIS"),
         (JAPANESE, "euc_jp", "text/html; charset=x-nonsense"),
