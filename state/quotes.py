@@ -1,8 +1,9 @@
 """Finding a quotation in an archived text, to the code point.
 
 What may differ between a quotation and its source is folded while searching: the form of composed letters,
-white space, and typographic against straight quotation marks and apostrophes. What stands in the ledger is the
-span in the source, so the quoted words are always the source's own.
+white space, typographic against straight quotation marks and apostrophes, and the backslash by which Markdown says
+that a sign means itself. What stands in the ledger is the span in the source, so the quoted words are always the
+source's own.
 """
 
 import re
@@ -13,6 +14,7 @@ from rapidfuzz import fuzz
 
 _DOUBLE = '"“”„‟«»＂❝❞'
 _SINGLE = "'’‘‚‛"
+_ESCAPED = "_*[]<>#+-.!(){}|~`="
 _FOLDS = {ord(mark): '"' for mark in _DOUBLE} | {ord(mark): "'" for mark in _SINGLE}
 NEAREST_WINDOW = 300_000
 SHORTEST_QUOTE = 2
@@ -51,6 +53,8 @@ def _letter(letter: str) -> str:
         return f"[{re.escape(_DOUBLE)}]"
     if letter in _SINGLE:
         return f"[{re.escape(_SINGLE)}]"
+    if letter in _ESCAPED:
+        return rf"\\?{re.escape(letter)}"
     decomposed = unicodedata.normalize("NFD", letter)
     return re.escape(letter) if decomposed == letter else f"(?:{re.escape(letter)}|{re.escape(decomposed)})"
 

@@ -21,9 +21,11 @@ from researchdesk.state.quotes import Span, find_quote, nearest_passage, says_so
         ("𝔘nd 語 straße", "語 straße"),
         ("a (b) [c] * d.", "(b) [c] * d."),
         ("  padded  ", " padded "),
+        (r"call deep\_research\_start, \[1\] \*now\*", "deep_research_start, [1] *now*"),
+        (r"\# no heading", "# no heading"),
     ],
 )
-def test_white_space_composed_letters_and_marks_are_folded(text: str, quote: str) -> None:
+def test_white_space_composed_letters_marks_and_escapes_are_folded(text: str, quote: str) -> None:
     assert find_quote(text, quote) is not None
 
 
