@@ -177,29 +177,8 @@ def run(
     The session id is the first line of stdout, the report follows; stderr shows the progress. With --json, stdout
     has one JSON object a line, the last of type "result". Exit: 0 completed, 3 blocked, partial or stopped.
     """
-    from researchdesk.graph.nodes import checked_objective
-    from researchdesk.state.errors import UsageError
-    from researchdesk.state.names import clean_id
-    from researchdesk.state.templates import template_named
-    from researchdesk.tools.sources.roots import check_paths
-
     providers = provider_names(web)
-    if not corpus and not providers:
-        raise UsageError(
-            "nothing to search: name folders or files with --corpus PATH, for example --corpus docs/, or search "
-            "providers with --web, for example --web tavily"
-        )
-    if dense and not corpus:
-        raise UsageError("--dense searches local documents by meaning; name them with --corpus PATH")
-    # Whatever a person can get wrong is told before there is a home folder or a session.
-    check_paths(corpus)
-    template_named(template)
-    try:
-        checked_objective(objective).encode()
-    except UnicodeEncodeError:
-        raise UsageError("the objective is not UTF-8") from None
-    if session:
-        clean_id(session, "session id")
+    _check_start(objective, corpus, providers, dense=dense, template=template, session=session)
     with opened_desk(home) as desk:
         from researchdesk.graph.costs import usd
         from researchdesk.graph.driving import Terms, drive
@@ -220,6 +199,43 @@ def run(
         )
         terms = Terms(prices=prices, confirm=confirm, json=json)
         raise typer.Exit(drive(desk, session, options, objective=objective, terms=terms))
+
+
+def _check_start(
+    objective: str,
+    corpus: list[str],
+    providers: tuple[str, ...],
+    *,
+    dense: bool,
+    template: str,
+    session: str,
+) -> None:
+    """Tell what a person can get wrong before there is a home folder or a session.
+
+    Raises:
+        UsageError, Refusal: with what to do.
+    """
+    from researchdesk.graph.nodes import checked_objective
+    from researchdesk.state.errors import UsageError
+    from researchdesk.state.names import clean_id
+    from researchdesk.state.templates import template_named
+    from researchdesk.tools.sources.roots import check_paths
+
+    if not corpus and not providers:
+        raise UsageError(
+            "nothing to search: name folders or files with --corpus PATH, for example --corpus docs/, or search "
+            "providers with --web, for example --web tavily"
+        )
+    if dense and not corpus:
+        raise UsageError("--dense searches local documents by meaning; name them with --corpus PATH")
+    check_paths(corpus)
+    template_named(template)
+    try:
+        checked_objective(objective).encode()
+    except UnicodeEncodeError:
+        raise UsageError("the objective is not UTF-8") from None
+    if session:
+        clean_id(session, "session id")
 
 
 def resume(

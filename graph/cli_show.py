@@ -138,6 +138,13 @@ def sources(session: SessionArgument = "", home: HomeOption = "", json: JsonOpti
     )
 
 
+def _state(status: str, stop_reason: str | None) -> str:
+    """A session's status as a person reads it: a completed run that was stopped early is partial."""
+    if not stop_reason:
+        return status
+    return f"{'partial' if status == 'completed' else status} ({stop_reason})"
+
+
 def sessions(home: HomeOption = "", json: JsonOption = False) -> None:
     """List the sessions of the desk, newest first."""
     from dataclasses import asdict
@@ -156,7 +163,7 @@ def sessions(home: HomeOption = "", json: JsonOption = False) -> None:
         (
             (
                 one.session_id,
-                f"{one.status} ({one.stop_reason})" if one.stop_reason else one.status,
+                _state(one.status, one.stop_reason),
                 one.stage,
                 str(one.sources),
                 dollars(spent[one.session_id]),

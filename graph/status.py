@@ -85,9 +85,9 @@ def _investigated(view: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _state(view: Mapping[str, Any]) -> str:
     text = f"{view['status']}, {STAGE_WORDS[view['stage']]}, round {view['round']}"
-    if view["status"] == "completed":
-        text = "completed"
     reason = view["stop_reason"]
+    if view["status"] == "completed":
+        text = "partial" if reason else "completed"
     return f"{text}; stopped early because {STOP_WORDS.get(reason, reason)}" if reason else text
 
 

@@ -14,6 +14,7 @@ from researchdesk.state.limits import INSPECTED_REFS, LIST_ITEMS, REFERENCES, ST
 from researchdesk.state.locators import UnsafeLocator, host_of, is_web, parse_locator
 from researchdesk.state.questions import Attempt, Question
 from researchdesk.state.run import ResearchRun
+from researchdesk.state.texts import cut
 from researchdesk.state.vocabulary import SETTLED
 from researchdesk.state.workspace import Workspace
 
@@ -113,7 +114,7 @@ def _place(locator: str) -> str:
 
 
 def _text(text: str) -> str:
-    return text if len(text) <= STEP_CHARS else f"{text[: STEP_CHARS - 1]}…"
+    return cut(text, STEP_CHARS)
 
 
 def _list(items: Iterable[str]) -> tuple[str, ...]:

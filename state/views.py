@@ -7,7 +7,7 @@ from typing import Any
 from researchdesk.state import events as ev
 from researchdesk.state.investigation_views import counts
 from researchdesk.state.limits import STATUS_ARTIFACTS
-from researchdesk.state.run import ResearchRun
+from researchdesk.state.run import ResearchRun, Section
 from researchdesk.state.usage import usage_view
 from researchdesk.state.workspace import Workspace
 
@@ -23,8 +23,6 @@ def status_view(workspace: Workspace, *, updated_at: str = "") -> dict[str, Any]
     run = workspace.run
     assert run is not None
     assert workspace.session is not None
-    counted = counts(workspace.investigation)
-    usage = usage_view(workspace.spending_so_far)
     return {
         "session_id": workspace.session.session_id,
         "objective": run.objective,
@@ -35,18 +33,12 @@ def status_view(workspace: Workspace, *, updated_at: str = "") -> dict[str, Any]
         "round": run.round,
         "stop_reason": run.stop_reason,
         "checklist": [_item(item.item_id, item.title, item.update) for item in run.checklist],
-        "questions": counted["questions"],
-        "question_in_progress": counted["question_in_progress"],
-        "claims": counted["claims"],
-        "challenges": counted["challenges"],
+        **counts(workspace.investigation),
         "sources": len(run.sources),
         "domains": len({source.origin for source in run.fetched_sources}),
         "artifacts": dict(sorted(Counter(artifact.role for artifact in run.artifacts.values()).items())),
         "recent_artifacts": [_artifact(run, key) for key in islice(run.newest_artifacts, STATUS_ARTIFACTS)],
-        "report_sections": [
-            {"key": s.key, "title": s.title, "status": s.status, "artifact_id": s.artifact_id}
-            for s in run.sections
-        ],
+        "report_sections": [_section(section) for section in run.sections],
         "report_artifact_id": run.report_artifact_id,
         "handoff_artifact_id": run.handoff_artifact_id,
         "steps": run.step_count,
@@ -56,12 +48,19 @@ def status_view(workspace: Workspace, *, updated_at: str = "") -> dict[str, Any]
         "next_steps": list(run.checkpoint.next_steps) if run.checkpoint else [],
         "worker_run_ids": sorted({key for step in run.steps for key in step.worker_run_ids}),
         "inspected_refs": _recent_refs(run),
+        **_spent(workspace),
+        "updated_at": updated_at,
+    }
+
+
+def _spent(workspace: Workspace) -> dict[str, Any]:
+    """What did not work, and what was used."""
+    usage = usage_view(workspace.spending_so_far)
+    return {
         "refused": dict(sorted(workspace.refused_by_code.items())),
         "model_calls": workspace.called,
-        "tokens": usage,
         "cost_usd": usage.pop("cost_usd"),
-        "coverage": counted["coverage"],
-        "updated_at": updated_at,
+        "tokens": usage,
     }
 
 
@@ -72,6 +71,15 @@ def _item(item_id: str, title: str, update: ev.ChecklistUpdated | None) -> dict[
         "status": update.status if update else "pending",
         "evidence_artifact_ids": list(update.evidence_artifact_ids) if update else [],
         "blocked_reason": update.blocked_reason if update else "",
+    }
+
+
+def _section(section: Section) -> dict[str, Any]:
+    return {
+        "key": section.key,
+        "title": section.title,
+        "status": section.status,
+        "artifact_id": section.artifact_id,
     }
 
 

@@ -103,6 +103,8 @@ def test_a_run_that_was_stopped_early_is_partial_and_shows_its_report(corpus: Pa
     assert f"the run is {reason} (40 requests of 40 were made)\n" in done.stderr
     assert f"report  {tmp_path / 'reports' / 'r1.md'}\n" in done.stderr
     assert f"- **Status:** {reason} (40 requests of 40 were made)\n" in done.stdout
+    assert "\nstatus     partial; stopped early because it had" in call("status", "--home", tmp_path).stdout
+    assert " partial (step_cap) " in call("sessions", "--home", tmp_path).stdout
 
 
 def test_a_run_without_evidence_ends_blocked_has_no_report_and_says_what_to_change(tmp_path: Path) -> None:
