@@ -17,6 +17,7 @@ from researchdesk.graph.offline.statements import evidence_of, voices_of
 from researchdesk.graph.offline.view import Asked, Claim, View
 
 BEST, CITED, SHOWN = 3, 8, 260
+BY_WORDS = "By their modal words"
 READS = {
     "against": ("rejects it", "reject it"),
     "for": ("asks for or allows it", "ask for or allow it"),
@@ -109,7 +110,7 @@ def stances(evidence: Sequence[Evidence], question: Question) -> str:
     counts.sort(key=lambda pair: (not pair[1], -pair[0]))
     first, *rest = [(count, READS[kind][count > 1]) for count, kind in counts]
     sentences = f"{first[0]} of {plural(len(read), 'quoted sentence')} {first[1]}"
-    return f"By their modal words {', '.join([sentences, *(f'{count} {said}' for count, said in rest)])}."
+    return f"{BY_WORDS} {', '.join([sentences, *(f'{count} {said}' for count, said in rest)])}."
 
 
 def agreements(view: View, asked: Asked, question: Question) -> Answer:
@@ -189,10 +190,10 @@ def untold(voices: Sequence[Evidence], question: Question) -> str:
         told = [
             f"{read.count(kind)} {said[read.count(kind) > 1]}" for kind, said in READS.items() if kind in read
         ]
-        sides.append(f"of {origin} {', '.join(told)}")
+        sides.append(f"of {origin}: {', '.join(told)}")
     return (
-        "Rules cannot tell whether they agree; they saw no opposed value or wording. By their modal words, of the "
-        f"quoted sentences {'; '.join(sides)}."
+        "Rules cannot tell whether they agree; they saw no opposed value or wording. Quoted sentences "
+        f"{'; '.join(sides)}."
     )
 
 

@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TypeVar
 
+from researchdesk.graph.offline.language import STOP_WORDS, language_of
 from researchdesk.graph.offline.passages import clean
 from researchdesk.graph.offline.terms import Vocabulary, words
 
@@ -56,7 +57,12 @@ def expansion(
     forms: dict[str, Counter[str]] = defaultdict(Counter)
     share = Counter(group for group, _ in passages)
     for group, text in passages:
-        found = [(vocabulary.term(word), word) for word in words(clean(text)) if is_telling(word)]
+        stops = STOP_WORDS[language_of(text)]  # the question may be too short to tell its language
+        found = [
+            (vocabulary.term(word), word)
+            for word in words(clean(text))
+            if is_telling(word) and word not in stops
+        ]
         kept = [(term, word) for term, word in found if term and term not in asked]
         near = len({term for term, _ in found} & asked) / max(len(asked), 1)
         for term, word in kept:

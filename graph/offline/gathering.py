@@ -176,7 +176,15 @@ def read_for(view: View, question_id: str, text: str) -> Question:
     own = [one.text for one in view.assumptions if whole or one.question_id == question_id]
     learned = [word for told in own if told.startswith(TAKEN) for word in listed(told, TAKEN)]
     names = [name for told in own if told.startswith(CALLED) for name in listed(told, CALLED)]
-    return read_question(content, queries=[" ".join([content, *learned])], aliases=names)
+    return read_question(
+        content, queries=[" ".join([content, *learned])], aliases=names, publishers=publishers_of(view)
+    )
+
+
+def publishers_of(view: View) -> list[str]:
+    """Names of the publishers of what was found, as a question would call them: ``nist`` of nist.gov."""
+    origins = dict.fromkeys(one.origin for one in (*view.sources, *view.found))
+    return [name for origin in origins if len(name := origin.split(".")[0].casefold()) > 2]
 
 
 def listed(text: str, lead: str) -> list[str]:

@@ -5,7 +5,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from researchdesk.graph.offline.asking import asks_for_agreement
+from rapidfuzz import fuzz
+
+from researchdesk.graph.offline.asking import asks_for_agreement, content_of, questions_to_answer
 from researchdesk.graph.offline.compare import Evidence
 from researchdesk.graph.offline.feedback import deal
 from researchdesk.graph.offline.gathering import asks_for_asides
@@ -15,8 +17,11 @@ from researchdesk.graph.offline.sentences import NORMATIVE, says_again
 from researchdesk.graph.offline.sources import known_of
 from researchdesk.graph.offline.statements import evidence_of
 from researchdesk.graph.offline.view import Asked, Source, View
+from researchdesk.state.sameness import same_question
 
 TAKEAWAYS, ADVICE, MEANINGS, FINDINGS = 5, 4, 3, 24
+LEADING = 2
+"""So many of the best claims of a question are in the report in any case."""
 WORTH, OUTSTANDING = 0.5, 0.7
 """A claim is written into the report from this share of the best score, and whatever its words from the second."""
 DESCRIBING_WORTH = 0.4
@@ -26,6 +31,8 @@ OFF_SUBJECT_WORTH = 0.6
 TELLING = 0.7
 """The share of the best score from which a claim may open the report."""
 MEANING = re.compile(r"\b(?:(?:is|are) an? |means |refers? to |(?:is|are) defined as |(?:is|are) known as )")
+TWIN = 85
+"""Likeness per cent from which a question asks what another one asks."""
 ID = re.compile(r"\bs_\d+\b")
 
 
@@ -65,10 +72,15 @@ class Material:
         """
         left = list(self.evidence) if self.planned else self.unlike
         subject = max((one.about for one in left), default=0.0)
-        on_subject = [one for one in left if one.about >= subject or one.claim_id in self.told]
+        on_subject = [
+            one for one in left if one.about >= subject or one.claim_id in {*self.told, *self.leading}
+        ]
         taken: dict[str, list[Evidence]] = {}
         if "takeaways" in parts:
-            taken["takeaways"] = deal(self.telling(on_subject), lambda one: one.origin, TAKEAWAYS)
+            first = [one for key in self.leading for one in left if one.claim_id == key]
+            dealt = deal(self.telling(on_subject), lambda one: one.origin, TAKEAWAYS)
+            most = max(TAKEAWAYS, len(first))
+            taken["takeaways"] = list(dict.fromkeys([*first, *dealt]))[:most]
             left = [one for one in left if one not in taken["takeaways"]]
         if "advice" in parts:
             asked = [one for one in left if NORMATIVE.search(one.text) and one in on_subject]
@@ -81,6 +93,37 @@ class Material:
         if "findings" in parts:
             taken["findings"] = deal(left, lambda one: one.source_id, FINDINGS)
         return taken
+
+    @cached_property
+    def asked(self) -> list[Asked]:
+        """The questions under the objective that something was found for."""
+        listed = questions_to_answer(self.view)
+        return [one for one in listed if one.status == "resolved" and one.claim_ids]
+
+    @cached_property
+    def leading(self) -> list[str]:
+        """The claims that answer best, some of each question; its answer names the best ones first."""
+        standing = {claim.id for claim in self.view.standing}
+        ranked = [[key for key in one.claim_ids if key in standing][:LEADING] for one in self.asked]
+        return list(
+            dict.fromkeys(
+                key for place in range(LEADING) for keys in ranked for key in keys[place : place + 1]
+            )
+        )
+
+    def by_question(self, evidence: Sequence[Evidence]) -> list[tuple[str, list[Evidence]]]:
+        """The evidence under the text of the question that it answers; "" where there is one question only."""
+        if len(self.asked) < 2:
+            return [("", list(evidence))]
+        belongs = {key: one.id for one in reversed(self.asked) for key in one.claim_ids}
+        own = {claim.id: claim.question_id for claim in self.view.claims}
+        under: dict[str, list[Evidence]] = {one.id: [] for one in self.asked}
+        rest: list[Evidence] = []
+        for one in evidence:
+            key = belongs.get(one.claim_id) or own.get(one.claim_id, "")
+            under.get(key, rest).append(one)
+        told = [(content_of(one.text), under[one.id]) for one in self.asked]
+        return [pair for pair in (*told, ("", rest)) if pair[1]]
 
     @cached_property
     def told(self) -> set[str]:
@@ -96,7 +139,7 @@ class Material:
         return [
             one
             for one in self.evidence
-            if one.claim_id in self.told
+            if one.claim_id in {*self.told, *self.leading}
             or (
                 one.score >= (worth if one.about else OFF_SUBJECT_WORTH) * top
                 and (self.is_focused(one) or one.score >= OUTSTANDING * top)
@@ -119,6 +162,8 @@ class Material:
 
     def telling(self, left: list[Evidence]) -> list[Evidence]:
         """What may open the report: claims that tell differing values, then the best one of each source."""
+        if self.planned:  # chosen when the outline was written, from all claims
+            return left
         pairs = {key for one in self.view.contradictions for key in (one.claim_id, one.other_id)}
         compared = [one for one in left if one.claim_id in pairs]
         top = max((one.score for one in left), default=0.0)
@@ -137,8 +182,14 @@ class Material:
 
     @cached_property
     def given_up(self) -> list[Asked]:
-        """The questions to which no answer was found."""
-        return [one for one in self.view.questions if one.status == "unresolvable"]
+        """The questions to which no answer was found, without those that ask what another one answers."""
+        answered = [content_of(one.text) for one in self.asked]
+        return [
+            one
+            for one in self.view.questions
+            if one.status == "unresolvable"
+            and not any(is_twin(content_of(one.text), other) for other in answered)
+        ]
 
     @cached_property
     def agreements(self) -> list[Asked]:
@@ -157,6 +208,11 @@ class Material:
         """Sources with claims, those with the best ones first; any source where nothing was claimed."""
         order = dict.fromkeys(key for one in self.evidence for key in (one.source_id, *one.others))
         return [self.sources[key] for key in order if key in self.sources] or list(self.view.sources)
+
+
+def is_twin(one: str, other: str) -> bool:
+    """Whether two questions ask the same in nearly the same words."""
+    return same_question(one, other) or fuzz.token_sort_ratio(one.casefold(), other.casefold()) >= TWIN
 
 
 def firsts(evidence: Sequence[Evidence]) -> list[Evidence]:

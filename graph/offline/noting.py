@@ -20,6 +20,7 @@ from researchdesk.graph.offline.sentences import (
     best,
     binding,
     is_command,
+    is_listing,
     moved,
     says_again,
     score,
@@ -355,7 +356,10 @@ def quotable(page: Page, view: View) -> list[Sentence]:
     return [
         moved(one, page.offset)
         for one in found
-        if can_be_quoted(one.text) and asked not in one.clean.casefold() and not is_command(one)
+        if can_be_quoted(one.text)
+        and asked not in one.clean.casefold()
+        and not is_command(one)
+        and not is_listing(one.clean)
     ]
 
 

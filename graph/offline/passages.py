@@ -184,11 +184,11 @@ def row_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
     for part in text[start:end].split("|"):
         cells.append((at, at + len(part)))
         at += len(part) + 1
-    words = [len(clean(text[a:b]).split()) for a, b in cells]
+    words = [len(re.findall(r"[^\W\d_]{2,}", clean(text[a:b]))) for a, b in cells]
     widest = max(range(len(cells)), key=words.__getitem__)
     if words[widest] >= 6 and words[widest] >= 0.6 * sum(words):
         return list(prose_spans(text, *cells[widest]))
-    filled = [cell for cell, count in zip(cells, words, strict=True) if count]
+    filled = [(a, b) for a, b in cells if clean(text[a:b])]
     return [(filled[0][0], filled[-1][1])] if filled else []
 
 

@@ -61,6 +61,13 @@ POLAR = re.compile(
 BOUNDED = re.compile(
     r"\b(?:minimum|maximum|at least|at most|how (?:many|much|often|long|large|big|fast))\b", re.IGNORECASE
 )
+PHRASES = {
+    "go on": "resume resumes resumed resuming continue continues continued",
+    "carry on": "resume resumes resumed resuming continue continues continued",
+    "start over": "restart restarts restarted reset resets",
+    "log in": "login logins sign-in",
+}
+"""Phrases of words that every text holds, and what texts say for them."""
 HEADS = tuple(
     frozenset(names.split())
     for names in (
@@ -188,12 +195,15 @@ class Question:
         return FRAME_WEIGHT if term in self.terms else LEARNED_WEIGHT
 
 
-def read_question(text: str, *, queries: Sequence[str] = (), aliases: Sequence[str] = ()) -> Question:
+def read_question(
+    text: str, *, queries: Sequence[str] = (), aliases: Sequence[str] = (), publishers: Sequence[str] = ()
+) -> Question:
     """A question from its text and what its searches added.
 
     Args:
         queries: widened queries; words that only they hold were learned.
         aliases: other names of its subject.
+        publishers: names of publishers; a question is not about them, whom it asks.
     """
     vocabulary = Vocabulary.of(text)
     terms = tuple(dict.fromkeys(vocabulary.terms(text)))
@@ -203,7 +213,8 @@ def read_question(text: str, *, queries: Sequence[str] = (), aliases: Sequence[s
     stems = frozenset((*terms, *words(text)))  # stop words frame a question too
     framing = [(stems & names, pattern) for names, pattern in stemmed_frames(vocabulary) if stems & names]
     frame_terms = frozenset[str]().union(*(names for names, _ in framing))
-    focus = tuple(term for term in terms if term not in frame_terms | stems_of(META, vocabulary)) or terms
+    aside = frame_terms | stems_of(META, vocabulary) | {vocabulary.term(name) for name in publishers}
+    focus = tuple(term for term in terms if term not in aside) or terms
     quantities = frozenset[str]().union(*(stems_of(names, vocabulary) for names, _ in QUANTITIES))
     in_english = vocabulary.language == "english"
     return Question(
@@ -219,7 +230,16 @@ def read_question(text: str, *, queries: Sequence[str] = (), aliases: Sequence[s
         learned_words=tuple(forms[term] for term in learned),
         subject=subject_of(text, focus, quantities, vocabulary),
         aliases=tuple(parts for name in aliases if (parts := frozenset(vocabulary.terms(name)))),
-        heads=next((names for names in HEADS if names & set(words(text)[-1:])), frozenset()),
+        heads=heads_of(text),
+    )
+
+
+def heads_of(text: str) -> frozenset[str]:
+    """What tells the question's last verb, where that is a word of every text."""
+    asked = words(text)
+    phrase = PHRASES.get(" ".join(asked[-2:]), "")
+    return frozenset(phrase.split()) or next(
+        (names for names in HEADS if names & set(asked[-1:])), frozenset()
     )
 
 

@@ -25,10 +25,12 @@ AGAINST = re.compile(
 WEIGHTS = {"cover": 1.0, "learned": 0.5, "heading": 0.35, "near": 0.15, "cue": 0.18, "number": 0.12, "frame": 0.12,
            "unit": 0.22, "head": 0.25}  # fmt: skip
 COMMAND = re.compile(
-    r"\s*(?:[$>%]\s|\./|(?:sudo|pip3?|python3?|npm|npx|yarn|uv|git|cd|curl|wget|docker|export|source|make|cargo|go|brew"
+    r"\s*(?:[$>%]\s|\S*/bin/\S|[A-Z_]{3,}=\S|\./|(?:sudo|pip3?|python3?|npm|npx|yarn|uv|git|cd|curl|wget|docker|export|source|make|cargo|go|brew"
     r"|apt(?:-get)?|import|from|using|package|const|let|var)\s\S|#\s?include|\w+ = )|.*\s(?:&&|\|\|)\s|.*\s--[a-z]"
 )
 """A line of code that shows how something is typed, and says nothing."""
+TREE, LEADERS = re.compile("[│├└┌]|[|+]--|`--"), re.compile(r"\.{4,}|(?:\s\.){4,}|…{2,}")
+NAME = re.compile(r"[(`*]*[A-Za-z]\w*(?:(?:[_.]|::|->)\w+)+(?:\(\))?[)`*,;:.]*")
 ENOUGH = 0.42
 """Below this score a sentence is not worth a quote."""
 DESCRIBING = 0.3
@@ -138,6 +140,18 @@ def focus_share(question: Question, own: set[str], above: set[str]) -> float:
 def is_command(sentence: Sentence) -> bool:
     """True for import lines, assignments and shell commands."""
     return sentence.kind == "code" and bool(COMMAND.match(sentence.text))
+
+
+def is_listing(text: str) -> bool:
+    """True for drawn trees, tables of contents and lists of names, which say nothing in a sentence."""
+    if TREE.search(text) or LEADERS.search(text):
+        return True
+    tokens = text.split()
+    names = sum(bool(NAME.fullmatch(token)) for token in tokens)
+    numbers = sum(token.strip(".").isdigit() for token in tokens)
+    return len(tokens) > 2 and (
+        names >= 0.5 * len(tokens) or (len(tokens) > 7 and numbers >= 0.3 * len(tokens))
+    )
 
 
 def fitness(sentence: Sentence) -> float:

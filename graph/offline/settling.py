@@ -23,6 +23,10 @@ LAST_TURNS = 3
 NO_TIME = "too few steps were left to challenge it"
 NO_SEARCH = "its challenge could not be made"
 UNANSWERED = "No passage that was read answers this."
+NO_WORD = (
+    "no word of the question occurs in the documents. Where they are in another language, ask in theirs; else in the "
+    "words that they use"
+)
 ASSUMED = "No archived source answers this; it is left open, and nothing is concluded from it"
 
 
@@ -164,7 +168,7 @@ def nothing_found(view: View) -> list[Call]:
     if view.failed("deep_research_checkpoint"):
         return []
     hits = sum(one.results for one in view.searches)
-    reason = f"nothing was found for '{view.objective[:300]}' in {len(view.searches)} searches"
+    reason = f"nothing was found for '{view.objective[:300]}' in {len(view.searches)} searches: {NO_WORD}"
     if hits:
         codes = ", ".join(sorted({one.code for one in view.refused if one.code}))
         reason = f"no document of those that {len(view.searches)} searches found could be archived"

@@ -20,6 +20,8 @@ from researchdesk.graph.offline.view import Claim, Link, Source
 from researchdesk.state.figures import states_figure
 
 HEADING = 80
+ROW_NUMBER = re.compile(r"^(?:\d{1,3}\s+)?\d{1,3}(?:\.\d{1,3}){1,4}\s+(?=[^\W\d_])")
+"""What stands before a sentence of a table that was a row: ``1 7.4.3``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,7 @@ def figure_of(value: Value, quote: str) -> tuple[str, str] | None:
 
 
 def with_heading(heading: str, said: str) -> str:
+    said = ROW_NUMBER.sub("", said, count=1)
     own = clean(heading.split(" › ")[-1]).replace("*", "").strip(" :")[:HEADING]
     return f"{own}: {said}" if own and own.casefold() not in said.casefold() else said
 

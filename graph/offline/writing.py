@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from researchdesk.graph.offline.answers import BY_WORDS
+from researchdesk.graph.offline.asking import content_of
 from researchdesk.graph.offline.compare import Evidence, stance
 from researchdesk.graph.offline.gathering import CALLED, TAKEN
 from researchdesk.graph.offline.material import ID, Material
@@ -20,6 +22,16 @@ NO_MODEL = (
 )
 NAMED = 6
 """How many sources are named where a list of all would tell a reader nothing."""
+DECIDED = 3
+"""Claims of which the handoff asks whether they apply."""
+BY_RULES = (
+    "Challenges were judged by word rules in what one search each showed: that a claim survived says that they saw "
+    "nothing against it, not that it is right"
+)
+NOT_JOINED = (
+    ". Nothing is VERIFIED: the embedded model joins only sentences that say nearly the same, so that agreement in "
+    "other words is not counted"
+)
 OUTLINED = 90
 """Characters of a claim in the outline."""
 
@@ -115,13 +127,33 @@ def takeaways(given: Given) -> str:
         words = ", ".join(f"`{word}`" for word in material.missing[:NAMED])
         lacking = f" No claim holds {words}." if words else ""
         compared = f"**No passage that was read answers the question.**{lacking} (read: {basis(material)})"
-        if material.given_up and len(material.given_up) < len(material.view.questions) - 2:
+        if material.given_up and material.asked:
             told = "; ".join(clean(one.text) for one in material.given_up)
             compared = f"**No passage that was read answers this:** {told} (read: {basis(material)})"
         else:
             lead = "The nearest that was found, which may be about something else:"
-    chosen = bullets(given.of("takeaways"))
-    return "\n\n".join(part for part in (compared, lead if chosen else "", chosen) if part)
+    chosen = under_questions(given.of("takeaways"), material, bullets)
+    return "\n\n".join(part for part in (counts(material), compared, lead if chosen else "", chosen) if part)
+
+
+def counts(material: Material) -> str:
+    """What the quoted sentences say by count, for each question that yes or no would answer."""
+    found = [(one, one.answer.split(". ")[0]) for one in material.asked if one.answer.startswith(BY_WORDS)]
+    several = len(material.asked) > 1
+    return "\n".join(
+        f"- {f'*{content_of(one.text)}* ' if several else ''}{told} {cites_of(one.claim_ids, material)}"
+        for one, told in found
+    )
+
+
+def under_questions(
+    evidence: Sequence[Evidence], material: Material, shown: Callable[[Sequence[Evidence]], str]
+) -> str:
+    """The evidence under the question that it answers, where there are several."""
+    blocks = [(text, shown(own)) for text, own in material.by_question(evidence) if own]
+    more = "Further:" if len(blocks) > 1 else ""
+    titled = [(f"**{clean(text)}**" if text else more, block) for text, block in blocks]
+    return "\n\n".join(part for pair in titled for part in pair if part)
 
 
 def contradiction_line(one: Contradiction) -> str:
@@ -162,7 +194,7 @@ def by_publisher(sources: Sequence[Source], material: Material) -> str:
 
 
 def findings(given: Given) -> str:
-    return grouped(given.of("findings"))
+    return under_questions(given.of("findings"), given.material, grouped)
 
 
 def disagreements(given: Given) -> str:
@@ -188,18 +220,21 @@ def gaps(given: Given) -> str:
     """What the searches and the claims lack, as the notes hold it."""
     material = given.material
     lines = [f"{one.text}{read_of(one.text, material)}" for one in material.view.gaps]
+    if material.view.claims:
+        lines.append(f"{BY_RULES}{'' if material.view.coverage.verified else NOT_JOINED}")
     if material.view.stop_reason:
         lines.append(f"The research was stopped early: {material.view.stop_reason}")
-    if not lines:
-        lines.append(
-            f"Each word of the question stands in a quote, and each search had hits {basis(material)}"
+    if not material.view.gaps:
+        lines.insert(
+            0, f"Each word of the question stands in a quote, and each search had hits {basis(material)}"
         )
     listed = "\n".join(f"- {ID.sub(bracketed, line)}" for line in lines)
     return f"**What was not found**\n\n{listed}"
 
 
 def read_of(text: str, material: Material) -> str:
-    return "" if ID.search(text) else f" (read: {basis(material)})"
+    """The sources that were read, where a gap tells a number and names none."""
+    return f" (read: {basis(material)})" if re.search(r"\d", text) and not ID.search(text) else ""
 
 
 def bracketed(found: re.Match[str]) -> str:
@@ -215,10 +250,7 @@ def advice(given: Given) -> str:
 
 def next_steps(given: Given) -> str:
     material = given.material
-    lines = [
-        f"- Read in context: {material.names[source.source_id]} [{source.source_id}]"
-        for source in material.cited[:3]
-    ]
+    lines = [f"- Read in context: {named(material.cited[:3], material)}"]
     if material.view.contradictions:
         lines.append("- Decide which of the differing values applies, and note the edition it comes from")
     return "**Next**\n\n" + "\n".join(lines)
@@ -248,17 +280,9 @@ COMMANDS = ("researchdesk verify", "researchdesk export SESSION --out run.zip", 
 def checks(given: Given) -> str:
     material = given.material
     commands = "\n".join(f"- `{command}`" for command in COMMANDS)
-    lines = [
-        f"- {material.names[source.source_id]}: compare its quotes with the archived text [{source.source_id}]"
-        for source in material.cited
-        if source.source_id not in material.silent
-    ]
-    byhand = "\n".join(lines[:8])
-    parts = (
-        f"By program:\n\n{commands}",
-        f"By hand; each quotation stands exactly in its archived source:\n\n{byhand}",
-    )
-    return "\n\n".join(parts[: 2 if lines else 1])
+    quoted_here = [source for source in material.cited if source.source_id not in material.silent]
+    by_hand = f"By hand, compare the quotes with the archived texts of {named(quoted_here[:8], material)}."
+    return "\n\n".join((f"By program:\n\n{commands}", by_hand)[: 2 if quoted_here else 1])
 
 
 Writer = Callable[[Given], str]
@@ -350,15 +374,24 @@ def handoff_lists(material: Material) -> tuple[list[str], list[str], list[str]]:
         f"{material.names[one.source_id].replace('`', '')} [{one.source_id}]" for one in material.cited[:8]
     ]
     shares = material.shares({"takeaways", "advice"})
-    decisions = [f"{quoted(one.text[:700])} {cite(one)}" for one in shares["advice"] or shares["takeaways"]]
-    questions = [f"Which value applies? {contradiction_line(one)}" for one in material.view.contradictions]
-    questions += [f"What do sources say about {word}? (read: {basis(material)})" for word in material.missing]
-    repeated = [*COMMANDS, *(f"Compare the quotes of {name} with its archived text" for name in known)]
+    chosen = (shares["advice"] or shares["takeaways"])[:DECIDED]
+    questions = [
+        f"Which of the two applies? {one.differs} [{one.claim_id}] [{one.other_id}]"
+        for one in material.view.contradictions
+    ]
+    if material.missing:
+        questions.append(
+            f"What do sources say about {', '.join(material.missing[:NAMED])}? (read: {basis(material)})"
+        )
     return (
-        decisions or [f"Decide after reading {name} in context" for name in known[:1]],
+        [f"Does this apply here: {outlined(one)} {cite(one)}" for one in chosen]
+        or [f"Decide after reading {name} in context" for name in known[:1]],
         questions
         or [f"Do other publishers and newer editions say the same as {name}?" for name in known[:1]],
-        repeated,
+        [
+            *COMMANDS,
+            *([f"Compare the quotes with the archived texts of {'; '.join(known)}"] if known else []),
+        ],
     )
 
 
