@@ -19,10 +19,11 @@ _LEADING = re.compile(r"^(?:(\d{1,9})([.)])|([#+\-=:!]))")
 _WEB = re.compile(r"^https?://[^\s<>\\\"]+$")
 # Places where a backslash takes the meaning away: not where one does already.
 _LIVE = re.compile(r"(?<!\\)(?:\\\\)*(?=<[A-Za-z/!?]|!\[|&#?\w+;)|(?<=\])(?=[(:])")
-# A link of a page, or the attributes of one, in a text that was quoted; `[1](…)` after a citation is none.
+# A link of a page, or the attributes of one, in a text that was quoted; what cites, like `[1](…)`, is none.
+_CITED = r"(?:\d+|[sc]_\d{3,})"
 _TARGET = r"(?:[^()\s]|\([^()\s]*\))"
 _LINK = re.compile(
-    rf"!?\[(?!\d+(?:, \d+)*\])([^\[\]\n]+)\]\\?\((?={_TARGET}*[./#:]){_TARGET}+(?: +\"[^\"\n]*\")?\)"
+    rf"!?\[(?!{_CITED}(?:[,;] ?{_CITED})*\])([^\[\]\n]+)\]\\?\((?={_TARGET}*[./#:]){_TARGET}+(?: +\"[^\"\n]*\")?\)"
 )
 _ATTRIBUTES = re.compile(r"[ \t]*\{:[^{}\n]*\}")
 _FENCE = re.compile(r"^(?:[ ]{0,3}|.*[>*+-][ ]+)(`{3,}|~{3,})")

@@ -7,7 +7,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from researchdesk.graph.plain import markdown_text
+from researchdesk.graph.plain import markdown_text, readable
 from researchdesk.graph.report_findings import NO_FINDINGS, Findings, findings
 from researchdesk.graph.words import file_name, outcome, outcome_text, resume_advice
 from researchdesk.state import events as ev
@@ -24,6 +24,7 @@ from researchdesk.tools.workspace import Desk
 SHORT_HASH = 12
 _CITATIONS = re.compile(rf"{CITATION.pattern}(?:[ \t]*{CITATION.pattern})*")
 _ESCAPED_CITATIONS = re.compile(_CITATIONS.pattern.replace(r"\[", r"\\\[").replace(r"\]", r"\\\]"))
+_ESCAPED_STRONG = re.compile(r"(?<!\w)\\\*\\\*(?=\w)([^*\\]+)(?<=\w)\\\*\\\*(?!\w)")
 _MAKES_A_LINK = re.compile(r"(?<!\\)\](?=[(:])")
 DAGGER = "†"
 """Stands after the numbers of a claim that is not VERIFIED."""
@@ -153,8 +154,8 @@ class Report:
         return _CITATIONS.sub(lambda group: self._citations(CITATION.findall(group[0]), numbers), text)
 
     def shown(self, text: str, *, limit: int = 0) -> str:
-        """A text from outside as Markdown on one line that shows exactly its words, its citations as numbers."""
-        words = markdown_text(text, limit=limit)
+        """A written text as Markdown on one line: its citations as numbers, links by their words, **strong** words."""
+        words = _ESCAPED_STRONG.sub(r"**\g<1>**", markdown_text(readable(text), limit=limit))
         cited = _ESCAPED_CITATIONS.sub(lambda found: self.numbered(found[0].replace("\\", "")), words)
         return _MAKES_A_LINK.sub(r"]\\", cited)
 

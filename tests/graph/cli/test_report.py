@@ -13,11 +13,16 @@ from tests.graph.cli.conftest import say, written_run
 
 from researchdesk.graph.plain import inert, markdown_code, markdown_locator, markdown_text, plain
 from researchdesk.graph.rendering import render_report
-from researchdesk.graph.report import read_report, read_sources
+from researchdesk.graph.report import Report, read_report, read_sources
 from researchdesk.state.errors import NotFound
 from researchdesk.tools.workspace import Desk, open_desk
 
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+
+
+@pytest.fixture(scope="module")
+def report(desk: Desk) -> Report:
+    return read_report(desk, "r1")
 
 
 def links_and_tags(document: str) -> list[str]:
@@ -89,6 +94,10 @@ def test_what_is_handed_on_cites_by_number_and_shows_no_escapes_around_it(desk: 
     shown = read_report(desk, "r1").shown("[s_001](javascript:1) [s_002]: x [s_001] [s_002; s_004] [no](b)")
     assert shown == r"[2]\(javascript:1) [1]\: x [2, 1, 3] \[no\](b)"
     assert links_and_tags(f"- {shown}\n\n{shown}") == []
+    quote = read_report(desk, "r1").shown(
+        '"At **least 8** of ([NIST](https://nist.gov/a#b)), not 2**3**4 or ** x **." [s_001]'
+    )
+    assert quote == r'"At **least 8** of (NIST), not 2\*\*3\*\*4 or \*\* x \*\*." [2]'
 
 
 def test_a_quoted_link_is_shown_by_its_words_and_code_as_it_is() -> None:
@@ -236,6 +245,15 @@ def test_no_body_acts_or_swallows_what_follows(body: str) -> None:
     document = f"{inert(body)}\n\n# After\n"
     assert links_and_tags(document) == []
     assert headings(document)[-1:] == ["After"]
+
+
+@given(
+    st.lists(st.sampled_from(["[s_001]", "[s_002; s_004]", "[c_001]", "**", "(", ":", "x.y", ")"])), markdown
+)
+def test_no_text_with_citations_acts_in_a_list(report: Report, cited: list[str], words: str) -> None:
+    document = f"- {report.shown(''.join(cited) + words + ''.join(cited))}\n\n# After\n"
+    assert links_and_tags(document) == []
+    assert headings(document) == ["After"]
 
 
 @given(markdown)
