@@ -25,6 +25,7 @@ from researchdesk.state.gate import is_current, missing_for_report
 from researchdesk.state.investigation import Investigation
 from researchdesk.state.limits import CALLS_PER_TURN
 from researchdesk.state.locators import is_web
+from researchdesk.state.reach import untried_leads
 from researchdesk.state.run import ResearchRun
 from researchdesk.state.stowing import unstow, unstow_arguments
 from researchdesk.state.tokens import estimate_tokens
@@ -273,12 +274,10 @@ def _source(run: ResearchRun, source: ev.SourceRecorded, noted: frozenset[str]) 
 
 
 def _leads(run: ResearchRun, workspace: Workspace) -> Iterable[dict[str, Any]]:
-    """Found documents that are neither archived nor refused: the best of each search in turn."""
-    open_leads = [
-        lead
-        for locator, lead in run.leads.items()
-        if locator not in run.source_by_url and locator not in workspace.refused_locators
-    ]
+    """Found documents that nobody tried to archive: the best of each search in turn."""
+    assert workspace.investigation is not None
+    untried = untried_leads(run, workspace.investigation.frontier, workspace.refused_locators)
+    open_leads = [run.leads[hit.locator] for hit in untried]
     open_leads.sort(key=lambda lead: (-lead.score, lead.order))
     for lead in open_leads[:LEADS_SHOWN]:
         yield {

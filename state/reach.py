@@ -1,14 +1,16 @@
 """What a run could still read: documents that its searches found and that nobody tried to archive."""
 
-from collections.abc import Container
+from collections.abc import Iterable
+from functools import lru_cache
 
 from researchdesk.state import events as ev
 from researchdesk.state.frontier import Frontier
+from researchdesk.state.locators import UnsafeLocator, parse_locator
 from researchdesk.state.run import ResearchRun
 
 
-def untried_leads(run: ResearchRun, frontier: Frontier, refused: Container[str]) -> tuple[ev.Found, ...]:
-    """The best hit of each such document.
+def untried_leads(run: ResearchRun, frontier: Frontier, refused: Iterable[str]) -> tuple[ev.Found, ...]:
+    """The best hit of each such document, in the order in which they were found.
 
     Args:
         refused: locators that could not be archived.
@@ -18,6 +20,13 @@ def untried_leads(run: ResearchRun, frontier: Frontier, refused: Container[str])
         assert source.receipt is not None
         # Under the locator that was asked for stands what it was redirected to.
         tried |= {source.url, source.receipt.requested}
-    return tuple(
-        lead.best for locator, lead in run.leads.items() if locator not in tried and locator not in refused
-    )
+    spelled = {_canonical(locator) for locator in (*tried, *refused)}
+    return tuple(lead.best for locator, lead in run.leads.items() if locator not in spelled)
+
+
+@lru_cache(maxsize=4096)
+def _canonical(locator: str) -> str:
+    try:
+        return str(parse_locator(locator))
+    except UnsafeLocator:
+        return locator
