@@ -66,7 +66,7 @@ def typed(body: bytes, media_type: str = "", **headers: str) -> Reply:
 
 
 class Server(socketserver.ThreadingTCPServer):
-    """Answers ``routes`` by path (with its query); others do not exist. Counts connections and keeps requests."""
+    """Answers ``routes`` by path, with its query or without; others do not exist. Keeps what was asked."""
 
     allow_reuse_address = True
     daemon_threads = True
@@ -90,9 +90,9 @@ class Server(socketserver.ThreadingTCPServer):
         """The paths that were asked for, in order."""
         return [asked.path for asked in self.asked]
 
-    def url(self, path: str = "/", *, host: str = HERE) -> str:
-        """The URL of one of its pages."""
-        return f"http://{host}:{self.port}{path}"
+    def url(self, path: str = "/", *, host: str = "") -> str:
+        """The URL of one of its pages, under its address or another name of its host."""
+        return f"http://{host or str(self.server_address[0])}:{self.port}{path}"
 
     def get_request(self) -> tuple[socket.socket, object]:
         self.connections += 1
@@ -121,7 +121,8 @@ class _Handler(socketserver.StreamRequestHandler):
             headers[name.lower()] = value.strip()
         asked = Asked(start[1].decode("latin-1"), headers)
         self.server.asked.append(asked)
-        route = self.server.routes.get(asked.path, Reply(body=b"no such page", status=404))
+        routes, missing = self.server.routes, Reply(body=b"no such page", status=404)
+        route = routes.get(asked.path) or routes.get(asked.path.partition("?")[0], missing)
         answer = route(asked) if callable(route) else route
         if isinstance(answer, Reply):
             self.wfile.write(answer.encode())
