@@ -1,8 +1,8 @@
 """The full-text index of local documents: `index.sqlite`, disposable, shared by processes.
 
-Passages are searched by stem (FTS5 ``porter``) and by ``trigram``, and the two rankings are merged by
-reciprocal rank. A file that is damaged, or was made by another version, is deleted and built anew; whoever
-loses it meanwhile gets `IndexLost` and refreshes.
+Passages are searched by stem (FTS5 ``porter``) and by ``trigram``, whole documents by stem; see `ranking`. A file
+that is damaged is deleted and built anew; whoever loses it meanwhile gets `IndexLost` and refreshes. One that
+another version made is built anew too, but its vectors, which depend on nothing but the texts, are taken over.
 """
 
 import fcntl
@@ -14,20 +14,21 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from threading import RLock
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from researchdesk.state.errors import LedgerCorrupt, Unavailable
 from researchdesk.stores.sqlite.connection import Connection, connect, sqlite_errors, transaction
-from researchdesk.tools.sources.dense.vectors import Vectors
+from researchdesk.tools.sources.dense.vectors import Vectors, take_over
 from researchdesk.tools.sources.files import FileStamp
 from researchdesk.tools.sources.query import Query
 from researchdesk.tools.sources.ranking import FoundPassage, Nearest, rank_passages
 
 Result = TypeVar("Result")
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
-_SCHEMA = """
+_STEMS = "porter unicode61 remove_diacritics 2"
+_SCHEMA = f"""
 CREATE TABLE made_with(versions TEXT NOT NULL) STRICT;
 CREATE TABLE files(
     id INTEGER PRIMARY KEY, root TEXT NOT NULL, path TEXT NOT NULL, sha256 TEXT NOT NULL,
@@ -35,12 +36,16 @@ CREATE TABLE files(
     title TEXT, media_type TEXT NOT NULL, stated_origin TEXT NOT NULL, left_out TEXT NOT NULL,
     UNIQUE(root, path)) STRICT;
 CREATE TABLE passages(
-    id INTEGER PRIMARY KEY, file INTEGER NOT NULL REFERENCES files(id),
+    id INTEGER PRIMARY KEY, file INTEGER NOT NULL REFERENCES files(id) ON DELETE CASCADE,
     start INTEGER NOT NULL, heading TEXT NOT NULL, body TEXT NOT NULL) STRICT;
 CREATE INDEX passages_of_file ON passages(file);
 CREATE VIRTUAL TABLE words USING fts5(
-    heading, body, content='passages', content_rowid='id', tokenize='porter unicode61 remove_diacritics 2');
+    heading, body, content='passages', content_rowid='id', tokenize='{_STEMS}');
 CREATE VIRTUAL TABLE trigrams USING fts5(body, content='passages', content_rowid='id', tokenize='trigram');
+-- Holds no text: what an entry was made of is put together again to remove it.
+CREATE VIRTUAL TABLE documents USING fts5(body, content='', tokenize='{_STEMS}');
+CREATE VIEW document_texts(file, body) AS
+    SELECT id, (SELECT group_concat(heading || ' ' || body, ' ') FROM passages WHERE file=files.id) FROM files;
 CREATE TRIGGER passage_added AFTER INSERT ON passages BEGIN
     INSERT INTO words(rowid, heading, body) VALUES (new.id, new.heading, new.body);
     INSERT INTO trigrams(rowid, body) VALUES (new.id, new.body);
@@ -48,6 +53,10 @@ END;
 CREATE TRIGGER passage_removed AFTER DELETE ON passages BEGIN
     INSERT INTO words(words, rowid, heading, body) VALUES ('delete', old.id, old.heading, old.body);
     INSERT INTO trigrams(trigrams, rowid, body) VALUES ('delete', old.id, old.body);
+END;
+CREATE TRIGGER file_removed BEFORE DELETE ON files BEGIN
+    INSERT INTO documents(documents, rowid, body)
+        SELECT 'delete', file, body FROM document_texts WHERE file=old.id AND body IS NOT NULL;
 END;
 """
 
@@ -89,16 +98,20 @@ class Index:
         self._lock = RLock()
         self._connection: Connection | None = None
         self._process = 0
+        self._is_empty = False  # made by this process, which has not asked yet what it holds
 
     def known(self, root: str) -> dict[str, KnownFile]:
         """Give all files recorded under a root, by path."""
-        rows = self._do(
-            lambda connection: connection.execute(
+
+        def read(connection: Connection) -> list[tuple[Any, ...]]:
+            self._is_empty = False
+            return connection.execute(
                 "SELECT path, sha256, size, mtime_ns, ctime_ns, title, media_type, stated_origin, left_out "
                 "FROM files WHERE root=?",
                 (root,),
             ).fetchall()
-        )
+
+        rows = self._do(read)
         return {
             row[0]: KnownFile(
                 path=row[0],
@@ -165,9 +178,13 @@ class Index:
         self, query: Query, *, roots: Sequence[str], depth: int, nearest: Nearest | None = None
     ) -> list[FoundPassage]:
         """Give passages of these roots, best first; each of the rankings contributes at most ``depth``."""
-        return self._do(
-            lambda connection: rank_passages(connection, query, roots=roots, depth=depth, nearest=nearest)
-        )
+
+        def ranked(connection: Connection) -> list[FoundPassage]:
+            if self._is_empty:
+                raise IndexLost(f"{self.path} was lost and is built anew")
+            return rank_passages(connection, query, roots=roots, depth=depth, nearest=nearest)
+
+        return self._do(ranked)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -190,17 +207,15 @@ class Index:
         if self._connection is None or self._process != os.getpid():
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with _locked(self.path):
-                self._connection = _usable(self.path) or _created(self.path)
+                self._connection = _usable(self.path)
+                if self._connection is None:
+                    self._connection, self._is_empty = _created(self.path), True
             self._process = os.getpid()
         return self._connection
 
     def _discard_if_damaged(self) -> None:
         with _locked(self.path):
-            connection = _usable(self.path, thorough=True)
-            if connection is None:
-                _remove(self.path)
-            else:
-                connection.close()
+            (_usable(self.path, thorough=True) or _created(self.path)).close()
 
 
 @contextmanager
@@ -236,13 +251,20 @@ def _usable(path: Path, *, thorough: bool = False) -> Connection | None:
 
 
 def _created(path: Path) -> Connection:
-    _remove(path)
-    connection = connect(path, synchronous="NORMAL")
-    with sqlite_errors(path):
+    """Put a new index in the place of what is there, with the vectors of that where they can be read."""
+    fresh = Path(f"{path}.new")
+    _remove(fresh)
+    connection = connect(fresh, synchronous="NORMAL")
+    with sqlite_errors(fresh):
         connection.executescript(f"BEGIN IMMEDIATE;{_SCHEMA}PRAGMA user_version={SCHEMA_VERSION};")
         connection.execute("INSERT INTO made_with VALUES (?)", (_versions(),))
         connection.execute("COMMIT")
-    return connection
+    if path.exists():
+        take_over(connection, path)
+    connection.close()
+    _remove(path)
+    fresh.rename(path)
+    return connect(path, synchronous="NORMAL")
 
 
 def _remove(path: Path) -> None:
@@ -261,9 +283,6 @@ def _versions() -> str:
 
 
 def _delete(connection: Connection, root: str, path: str) -> None:
-    connection.execute(
-        "DELETE FROM passages WHERE file=(SELECT id FROM files WHERE root=? AND path=?)", (root, path)
-    )
     connection.execute("DELETE FROM files WHERE root=? AND path=?", (root, path))
 
 
@@ -279,4 +298,9 @@ def _insert(connection: Connection, root: str, file: KnownFile, found: Sequence[
     connection.executemany(
         "INSERT INTO passages(file, start, heading, body) VALUES (?,?,?,?)",
         [(row[0], passage.start, passage.heading, passage.body) for passage in found],
+    )
+    connection.execute(
+        "INSERT INTO documents(rowid, body) "
+        "SELECT file, body FROM document_texts WHERE file=? AND body IS NOT NULL",
+        row,
     )

@@ -188,6 +188,44 @@ def test_a_document_gives_its_best_passage_whole_and_the_places_of_two_more(tmp_
     assert len(one.search_passages("length", limit=10).hits) == 10
 
 
+def test_of_two_like_passages_the_one_comes_first_whose_document_is_about_the_rest_of_the_query(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    for name, words in (("apiary", "Honey of the hive."), ("zoo", "Zebras of the plain.")):
+        (folder / f"{name}.md").write_text(f"## Food\n\nWhat they eat.\n\n## More\n\n{words}\n")
+    for number in range(6):
+        (folder / f"{number}.md").write_text(f"## Number\n\nIt is {number}.\n")
+    one = corpus(folder, home=tmp_path)
+    assert one.search_passages("eat zebras", limit=2).hits[0].locator == "file:zoo.md"
+    eaten = [
+        hit.locator
+        for hit in one.search_passages("eat zebras", limit=9).hits
+        if hit.snippet == "What they eat."
+    ]
+    assert eaten == ["file:zoo.md", "file:apiary.md"]
+
+
+def test_what_a_document_was_about_is_forgotten_when_it_changes_or_goes(tmp_path: Path) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    texts = {
+        "a.md": "## Food\n\nWhat they eat.\n\n## Hive\n\nHoney.\n",
+        "b.md": "## Food\n\nWhat they eat.\n\n## Zebra\n\nPlains.\n",
+        "c.md": "## Zebra\n\nThey eat grass.\n",
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    one = corpus(folder, home=tmp_path)
+    one.refresh()
+    (folder / "b.md").write_text(texts["a.md"].replace("Honey", "Nectar"))
+    (folder / "c.md").unlink()
+    one.refresh()
+    anew = Corpus([folder], index_path=tmp_path / "other" / "index.sqlite")
+    assert one.search_passages("eat zebra hive", limit=9) == anew.search_passages("eat zebra hive", limit=9)
+
+
 def test_origins_come_from_the_longest_prefix_else_the_root(docs: Path, tmp_path: Path) -> None:
     one = corpus(docs, home=tmp_path)
     found = {
@@ -335,6 +373,15 @@ def test_a_damaged_or_foreign_index_is_built_anew(docs: Path, tmp_path: Path, da
     else:
         path.write_bytes(b"")
     assert locators(corpus(docs, home=tmp_path), "biometrics") == ["file:loose.txt"]
+
+
+def test_an_index_that_is_damaged_or_gone_after_it_was_read_is_built_anew(docs: Path, tmp_path: Path) -> None:
+    one = corpus(docs, home=tmp_path)
+    for lose in (lambda path: path.write_bytes(b"\0" * 4096), Path.unlink):
+        assert locators(one, "biometrics") == ["file:loose.txt"]
+        one.close()
+        lose(tmp_path / "home" / "index.sqlite")
+    assert locators(one, "biometrics") == ["file:loose.txt"]
 
 
 ELSEWHERE = """

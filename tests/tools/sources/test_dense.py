@@ -1,5 +1,6 @@
 """Dense retrieval: passages found by nearness of meaning beside their words, with a stand-in for the model."""
 
+import contextlib
 import sqlite3
 import sys
 from collections.abc import Sequence
@@ -106,7 +107,7 @@ def test_what_another_process_adds_is_found_without_being_opened_again(folder: P
     assert found(opened, "tree") == ["file:wood.md"]
     (folder / "more.md").write_text("# More\n\nThe forest is old.\n")
     corpus(folder, Meanings()).refresh()
-    assert found(opened, "tree") == ["file:wood.md", "file:more.md"]
+    assert found(opened, "tree") == ["file:more.md", "file:wood.md"]
 
 
 def test_only_the_documents_of_its_own_roots_are_found(folder: Path) -> None:
@@ -125,6 +126,41 @@ def test_vectors_come_back_after_the_index_was_damaged(folder: Path) -> None:
     opened.close()
     index.write_bytes(b"\0" * 4096)
     assert found(opened, "vehicle") == ["file:road.md"]
+
+
+OTHER_VERSION = ["PRAGMA user_version=999", 'UPDATE made_with SET versions=\'{"pypdfium2": "0"}\'']
+
+
+@pytest.mark.parametrize("change", OTHER_VERSION)
+def test_an_index_of_another_version_is_built_anew_without_embedding_its_texts_anew(
+    folder: Path, change: str
+) -> None:
+    other = folder.parent / "other"
+    other.mkdir()
+    (other / "garage.md").write_text("# Garage\n\nAn automobile stands here.\n")
+    index = folder.parent / "home" / "index.sqlite"
+    Corpus([other], index_path=index, dense=Meanings()).refresh()
+    corpus(folder, Meanings()).refresh()
+    with contextlib.closing(sqlite3.connect(index)) as made, made:
+        made.execute(change)
+    (folder / "wood.md").write_text("# Outside\n\nA forest is quiet.\n")
+    again, later = Meanings(), Meanings()
+    opened = corpus(folder, again)
+    assert (opened.refresh().indexed, again.texts) == (3, ["Outside\nA forest is quiet."])
+    assert found(opened, "vehicle") == ["file:road.md"]
+    assert (Corpus([other], index_path=index, dense=later).refresh().indexed, later.texts) == (1, [])
+
+
+@pytest.mark.parametrize("vectors", ["CREATE TABLE vectors(x)", "SELECT 1"])
+def test_an_index_of_another_version_without_vectors_to_take_over_is_built_anew(
+    folder: Path, vectors: str
+) -> None:
+    index = folder.parent / "home" / "index.sqlite"
+    index.parent.mkdir()
+    with contextlib.closing(sqlite3.connect(index)) as made, made:
+        made.execute(vectors)
+    embedder = Meanings()
+    assert corpus(folder, embedder).refresh().embedded == len(embedder.texts) == 3
 
 
 def test_progress_counts_the_passages_too(folder: Path) -> None:

@@ -2,13 +2,15 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from researchdesk.stores.sqlite.connection import Connection, transaction
+from researchdesk.state.errors import ResearchdeskError
+from researchdesk.stores.sqlite.connection import Connection, sqlite_errors, transaction
 from researchdesk.tools.sources.dense.embedder import Embedder
 
 if TYPE_CHECKING:
@@ -20,7 +22,9 @@ _BATCH = 64
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS vectors(hash BLOB PRIMARY KEY, vector BLOB NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS embedded(passage INTEGER PRIMARY KEY, hash BLOB NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS loose(hash BLOB PRIMARY KEY) STRICT, WITHOUT ROWID;
 CREATE TRIGGER IF NOT EXISTS passage_unembedded AFTER DELETE ON passages BEGIN
+    INSERT OR IGNORE INTO loose SELECT hash FROM embedded WHERE passage=old.id;
     DELETE FROM embedded WHERE passage=old.id;
 END;
 """
@@ -75,22 +79,28 @@ class Vectors:
         return len(passages), passages[-1].path
 
     def forget_unused(self, connection: Connection, path: Path) -> None:
-        """Remove the vectors that no passage has any more."""
-        with transaction(connection, path):
-            connection.execute("DELETE FROM vectors WHERE hash NOT IN (SELECT hash FROM embedded)")
+        """Remove the vectors that passages had and no passage has any more.
 
-    def nearest(self, query: str) -> Callable[[Connection, str, int], list[int]]:
-        """Embed a query; what comes back gives the passages nearest to it, in one state of the file."""
+        Those of another index stay until that corpus is embedded too, see `take_over`.
+        """
+        with transaction(connection, path):
+            connection.execute(
+                "DELETE FROM vectors WHERE hash IN (SELECT hash FROM loose) AND hash NOT IN (SELECT hash FROM embedded)"
+            )
+            connection.execute("DELETE FROM loose")
+
+    def nearest(self, query: str) -> Callable[[Connection, str, int], list[tuple[int, float]]]:
+        """Embed a query; what comes back gives the passages nearest to it and how near, in one state of the file."""
         import numpy
 
         wanted = self._embedder.embed([query])[0]
 
-        def passages(connection: Connection, roots: str, depth: int) -> list[int]:
+        def passages(connection: Connection, roots: str, depth: int) -> list[tuple[int, float]]:
             matrix = self._loaded(connection, roots)
             nearness = matrix.vectors @ wanted
             near = numpy.flatnonzero(nearness >= LEAST_NEARNESS)
-            order = numpy.lexsort((matrix.passages[near], -nearness[near]))[:depth]
-            return [int(passage) for passage in matrix.passages[near][order]]
+            best = near[numpy.lexsort((matrix.passages[near], -nearness[near]))[:depth]]
+            return [(int(matrix.passages[place]), float(nearness[place])) for place in best]
 
         return passages
 
@@ -145,6 +155,24 @@ class Vectors:
             passages=numpy.array([row[0] for row in rows], dtype=numpy.int64),
             vectors=packed.astype(numpy.float32).reshape(-1, self._embedder.dimensions),
         )
+
+
+def take_over(connection: Connection, other: Path) -> None:
+    """Copy the vectors that passages of another index have, whatever else that holds; nothing where it is damaged.
+
+    They are found again by what they were made from, so that texts that are read anew need not be embedded anew.
+    """
+    connection.executescript(_SCHEMA)
+    with suppress(ResearchdeskError), sqlite_errors(other):
+        connection.execute("ATTACH ? AS other", (str(other),))
+        try:
+            if connection.execute("PRAGMA other.quick_check(1)").fetchone() == ("ok",):
+                connection.execute(
+                    "INSERT INTO vectors SELECT hash, vector FROM other.vectors "
+                    "WHERE hash IN (SELECT hash FROM other.embedded)"
+                )
+        finally:
+            connection.execute("DETACH other")
 
 
 _WITHOUT = (
