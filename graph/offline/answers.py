@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from researchdesk.graph.offline.asking import asks_for_agreement
-from researchdesk.graph.offline.compare import FOCUSED, Comparison, Evidence, speaks_of, stance
+from researchdesk.graph.offline.compare import FOCUSED, Comparison, Evidence, speaks_of
 from researchdesk.graph.offline.feedback import deal
 from researchdesk.graph.offline.modals import can_read
 from researchdesk.graph.offline.noting import question_for
-from researchdesk.graph.offline.opposites import DIFFERENTLY, HELD
+from researchdesk.graph.offline.opposites import DIFFERENTLY, HELD, position
 from researchdesk.graph.offline.question import Question
 from researchdesk.graph.offline.records import comparisons_of, differs_line, opposition_of
 from researchdesk.graph.offline.sentences import DESCRIBING, ENOUGH
@@ -66,10 +66,16 @@ def sayings(view: View, question: Question, claims: Sequence[Claim]) -> Answer:
     best = evidence_of(claims, known_of(view), question)
     if not best:
         return Answer("", ())
+    if question.is_polar:  # what says something to it comes first
+        best.sort(key=lambda one: not position(one, question))
     chosen = deal(best, lambda one: one.origin, BEST)
     cited = [*chosen, *(one for one in best if one not in chosen)][:CITED]
-    lead = f"{stances(best, question)} " if question.is_polar and can_read(question.text) else ""
-    text = f"{lead}{counted(view, claims)} Best by publisher: {'; '.join(map(quoted_line, chosen))}"
+    lead = (
+        stances(best, question, at_hand=bool(view.claims_not_shown))
+        if question.is_polar and can_read(question.text)
+        else ""
+    )
+    text = f"{lead} {counted(view, claims)} Best by publisher: {'; '.join(map(quoted_line, chosen))}".strip()
     return Answer(text, ids_of(cited))
 
 
@@ -103,13 +109,20 @@ def focused(evidence: Sequence[Evidence], question: Question) -> list[Evidence]:
     return found or list(evidence)
 
 
-def stances(evidence: Sequence[Evidence], question: Question) -> str:
-    """``By their modal words 12 of 15 quoted sentences reject it, 1 asks for or allows it, 2 say neither.``"""
-    read = [stance(one.statement) for one in focused(evidence, question)]
+def stances(evidence: Sequence[Evidence], question: Question, *, at_hand: bool) -> str:
+    """``By their modal words 12 of 15 quoted sentences reject it, 1 asks for or allows it, 2 say neither.``
+
+    Args:
+        at_hand: whether these are not all sentences that were quoted.
+    """
+    read = [position(one, question) for one in focused(evidence, question)]
+    if not any(read):
+        return ""
     counts = [(read.count(kind), kind) for kind in READS if kind in read]
     counts.sort(key=lambda pair: (not pair[1], -pair[0]))
     first, *rest = [(count, READS[kind][count > 1]) for count, kind in counts]
-    sentences = f"{first[0]} of {plural(len(read), 'quoted sentence')} {first[1]}"
+    which = " at hand" if at_hand else ""
+    sentences = f"{first[0]} of {plural(len(read), 'quoted sentence')}{which} {first[1]}"
     return f"{BY_WORDS} {', '.join([sentences, *(f'{count} {said}' for count, said in rest)])}."
 
 
@@ -140,7 +153,10 @@ def agreement(view: View, question: Question, claims: Sequence[Claim]) -> Answer
     cited = tuple(dict.fromkeys(ids_of(deal(voices, lambda one: one.origin, CITED))))
     origins = list(dict.fromkeys(one.origin for one in voices))
     if len(origins) == 1:
-        return Answer(f"Only {origins[0]} answers, so that agreement cannot be told.", cited[:BEST])
+        told = f"Only {origins[0]} answers"
+        if view.claims_not_shown:
+            told = f"In the claims at hand ({len(view.claims)} of {view.coverage.total}) only {origins[0]} answers"
+        return Answer(f"{told}, so that agreement cannot be told.", cited[:BEST])
     own = {claim.id for claim in claims}
     against = [one for one in view.contradictions if {one.claim_id, one.other_id} <= own]
     if against:
@@ -186,7 +202,7 @@ def untold(voices: Sequence[Evidence], question: Question) -> str:
         return "Rules cannot tell: opposed wordings are not recognised in this language."
     sides = []
     for origin in dict.fromkeys(one.origin for one in voices):
-        read = [stance(one.statement) for one in voices if one.origin == origin]
+        read = [position(one, question) for one in voices if one.origin == origin]
         told = [
             f"{read.count(kind)} {said[read.count(kind) > 1]}" for kind, said in READS.items() if kind in read
         ]

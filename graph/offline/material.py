@@ -7,13 +7,16 @@ from functools import cached_property
 
 from rapidfuzz import fuzz
 
+from researchdesk.graph.offline.answers import claims_for
 from researchdesk.graph.offline.asking import asks_for_agreement, content_of, questions_to_answer
 from researchdesk.graph.offline.compare import Evidence
 from researchdesk.graph.offline.feedback import deal
 from researchdesk.graph.offline.gathering import asks_for_asides
+from researchdesk.graph.offline.noting import question_for
+from researchdesk.graph.offline.opposites import position
 from researchdesk.graph.offline.question import Question
 from researchdesk.graph.offline.records import is_off_topic, missing_words
-from researchdesk.graph.offline.sentences import NORMATIVE, says_again
+from researchdesk.graph.offline.sentences import NORMATIVE, defines, says_again
 from researchdesk.graph.offline.sources import known_of
 from researchdesk.graph.offline.statements import evidence_of
 from researchdesk.graph.offline.view import Asked, Source, View
@@ -30,7 +33,6 @@ OFF_SUBJECT_WORTH = 0.6
 """The share for a claim that names the question's subject neither itself nor in its heading."""
 TELLING = 0.7
 """The share of the best score from which a claim may open the report."""
-MEANING = re.compile(r"\b(?:(?:is|are) an? |means |refers? to |(?:is|are) defined as |(?:is|are) known as )")
 TWIN = 85
 """Likeness per cent from which a question asks what another one asks."""
 ID = re.compile(r"\bs_\d+\b")
@@ -88,7 +90,7 @@ class Material:
             taken["advice"] = deal(untold, lambda one: one.origin, ADVICE)
             left = [one for one in left if one not in taken["advice"]]
         if "meanings" in parts:
-            taken["meanings"] = [one for one in left if explains(one, self.question)][:MEANINGS]
+            taken["meanings"] = [one for one in left if defines(one.statement, self.question)][:MEANINGS]
             left = [one for one in left if one not in taken["meanings"]]
         if "findings" in parts:
             taken["findings"] = deal(left, lambda one: one.source_id, FINDINGS)
@@ -102,14 +104,20 @@ class Material:
 
     @cached_property
     def leading(self) -> list[str]:
-        """The claims that answer best, some of each question; its answer names the best ones first."""
-        standing = {claim.id for claim in self.view.standing}
-        ranked = [[key for key in one.claim_ids if key in standing][:LEADING] for one in self.asked]
+        """The claims that answer best, some of each question, of different publishers where there are any."""
+        ranked = [self.best_of(one) for one in self.asked]
         return list(
             dict.fromkeys(
                 key for place in range(LEADING) for keys in ranked for key in keys[place : place + 1]
             )
         )
+
+    def best_of(self, asked: Asked) -> list[str]:
+        question = question_for(self.view, asked.id)
+        own = evidence_of(claims_for(self.view, asked, question), known_of(self.view), question)
+        if question.is_polar:
+            own.sort(key=lambda one: not position(one, question))
+        return [one.claim_id for one in deal(own, lambda one: one.origin, LEADING)]
 
     def by_question(self, evidence: Sequence[Evidence]) -> list[tuple[str, list[Evidence]]]:
         """The evidence under the text of the question that it answers; "" where there is one question only."""
@@ -168,6 +176,9 @@ class Material:
         compared = [one for one in left if one.claim_id in pairs]
         top = max((one.score for one in left), default=0.0)
         good = [one for one in left if self.is_focused(one) and one.score >= TELLING * top] or left
+        if self.question.is_polar:
+            told = [one for one in left if position(one, self.question)]
+            good = told if len(told) > LEADING else [*told, *good]
         return list(dict.fromkeys([*compared, *firsts(good), *good]))
 
     @cached_property
@@ -218,14 +229,3 @@ def is_twin(one: str, other: str) -> bool:
 def firsts(evidence: Sequence[Evidence]) -> list[Evidence]:
     """The best claim of each source, best first."""
     return list({one.source_id: one for one in reversed(evidence)}.values())[::-1]
-
-
-def explains(one: Evidence, question: Question) -> bool:
-    """True where a sentence says what a focus word of the question is."""
-    cue = MEANING.search(one.statement)
-    if cue is None or cue.start() > 100 or NORMATIVE.search(one.statement):
-        return False
-    return bool(
-        set(question.vocabulary.terms(one.statement[: cue.start()]))
-        & {*question.focus, *question.learned[:4]}
-    )

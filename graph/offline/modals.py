@@ -60,7 +60,7 @@ MODALS = {
         negated=r"(?:shall|should|must|may|can)(?: \w+ly)? not|cannot|(?:must|should|can|sha|wo)n['’]t"
         r"|(?:must|should|may|shall) (?:never|no longer)|never|(?:do|does) not|don['’]t|avoid(?:s|ed|ing)?|prohibit\w*"
         r"|forbid\w*|forbidden|disallow\w*|(?:is|are|be) not (?:\w+ )?(?:allowed|permitted|acceptable)"
-        r"|not (?:allowed|permitted|acceptable)|(?:is|are) no longer",
+        r"|not (?:allowed|permitted|acceptable)|(?:is|are) no longer|there (?:is|are|should be|must be) no",
     ),
     "german": Modals(
         must=r"muss|müssen|musst|müsst|soll|sollen|sollte|sollten"

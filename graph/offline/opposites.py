@@ -21,7 +21,8 @@ from researchdesk.graph.offline.modals import (
     of_clause,
 )
 from researchdesk.graph.offline.passages import clean
-from researchdesk.graph.offline.question import Question
+from researchdesk.graph.offline.question import Question, stemmed_frames
+from researchdesk.graph.offline.terms import words
 from researchdesk.graph.offline.values import is_statement
 
 COVERED, ALIKE = 0.75, 80
@@ -51,6 +52,20 @@ ADVISING = {FORBIDS: "advises against it", REQUIRES: "advises it"}
 DIFFERENTLY = "Publishers word it differently"
 HELD = 0.5
 """A sentence that holds more of the question's terms than this share speaks of what is asked."""
+JUDGED = re.compile(r"\s*(?:is|are|was|were|ist|sind)\b", re.IGNORECASE)
+"""How a question begins that asks what something is, not what is to be done."""
+PASSIVE = re.compile(r"\bbe(?:en)?\s+(?:\w+ly\s+)?(\w+)", re.IGNORECASE)
+REJECTING = re.compile(
+    r"\b(?:(?:is|are|shall|should|must|may|can|do|does) not|cannot|don't|no longer|never|not (?:\w+ )?(?:acceptable"
+    r"|allowed|permitted|recommended|suitable)|avoid\w*|restrict\w*|deprecat\w*|discourag\w*|prohibit\w*|forbid\w*|disallow\w*"
+    r"|nicht|kein\w*|verboten|unzulässig)\b",
+    re.IGNORECASE,
+)
+ACCEPTING = re.compile(
+    r"\b(?:acceptable|allowed|permitted|recommended|suitable|approved|(?:may|can) be used|erlaubt|zulässig"
+    r"|empfohlen)\b",
+    re.IGNORECASE,
+)
 MODAL_WORDS = 2
 """Content words after a modal among which its verb stands, where verbs follow at once."""
 
@@ -144,10 +159,45 @@ def ruled(text: str, question: Question) -> set[str]:
             continue
         if (language := language_of(clause)) == "english":
             language = question.vocabulary.language
-        last = max(match.end() for match in MODALS[language].pattern.finditer(clause))
-        after = question.vocabulary.terms(clause[last:])[:MODAL_WORDS] if language == "english" else []
-        found |= set(after or question.vocabulary.terms(clause))
+        ends = [match.end() for match in MODALS[language].pattern.finditer(clause)]
+        after = [
+            question.vocabulary.terms(clause[end:])[:MODAL_WORDS] for end in ends if language == "english"
+        ]
+        found |= {term for terms in after for term in terms} or set(question.vocabulary.terms(clause))
     return found
+
+
+def position(one: Evidence, question: Question) -> str:
+    """``against``, ``for`` or "": what a sentence says to a question that yes or no would answer.
+
+    Its modal word has to rule what the question asks, or it has to judge the very thing that the question is about;
+    a sentence that binds something else says nothing to it.
+    """
+    if one.held <= HELD:
+        return ""
+    text = clean(one.statement)
+    if JUDGED.match(question.text):
+        names = question.terms[:1]
+        if not set(names) <= set(question.vocabulary.terms(text)):
+            return ""
+        rejects, accepts = bool(REJECTING.search(text)), bool(ACCEPTING.search(REJECTING.sub(" ", text)))
+        return "against" if rejects else "for" if accepts else ""
+    kind = modal(text, language=question.vocabulary.language)
+    if not kind or not ruled(text, question) & asked_of(question):
+        return ""
+    return "for" if kind in {REQUIRES, ALLOWS} else "against"
+
+
+def asked_of(question: Question) -> set[str]:
+    """Terms of what a question asks to be done: the word after "be", else all but its subject, and what frames it."""
+    passive = PASSIVE.search(question.text)
+    if passive and (verb := question.vocabulary.term(passive[1].lower())):
+        return {verb}
+    told = {term for term in question.terms if term not in question.subject}
+    for names, _ in stemmed_frames(question.vocabulary):
+        if names & {*told, *words(question.text)}:
+            told |= names
+    return told or set(question.terms)
 
 
 def within(text: str, other: str) -> str:

@@ -61,6 +61,11 @@ POLAR = re.compile(
 BOUNDED = re.compile(
     r"\b(?:minimum|maximum|at least|at most|how (?:many|much|often|long|large|big|fast))\b", re.IGNORECASE
 )
+DEFINITION = re.compile(
+    r"\s*(?:what (?:is|are)|what does \S+ mean|was (?:ist|sind)|wat (?:is|zijn)|qu['’]est-ce que?|qué (?:es|son)"
+    r"|cos['’]è|o que é|что такое)\s+(?:an? |the |eine? |une? |el |la )?\S+(?: \S+){0,2}\s*\?*\s*$",
+    re.IGNORECASE,
+)
 PHRASES = {
     "go on": "resume resumes resumed resuming continue continues continued",
     "carry on": "resume resumes resumed resuming continue continues continued",
@@ -173,6 +178,11 @@ class Question:
     def answers_in(self, unit: str) -> bool:
         """True where a value in this unit may be the answer; a rate answers in its first unit or in both."""
         return bool(unit) and (ANY_UNIT in self.units or any(part in self.units for part in unit.split("/")))
+
+    @property
+    def is_definition(self) -> bool:
+        """True where the question asks what something is."""
+        return bool(DEFINITION.match(self.text))
 
     @property
     def wants_number(self) -> bool:

@@ -220,7 +220,7 @@ def refused_line(view: View) -> str:
 def publishers_line(view: View, claims: Sequence[Claim]) -> str:
     origins = {source.source_id: source.origin for source in view.sources}
     speaking = {origins.get(link.source_id, "") for claim in claims for link in claim.links}
-    if len(speaking) != 1:
+    if len(speaking) != 1 or view.claims_not_shown:
         return ""
     return cut(
         f"Only {next(iter(speaking)) or 'one publisher'} answers, so that nothing is confirmed independently"

@@ -23,12 +23,17 @@ AGAINST = re.compile(
     re.IGNORECASE,
 )
 WEIGHTS = {"cover": 1.0, "learned": 0.5, "heading": 0.35, "near": 0.15, "cue": 0.18, "number": 0.12, "frame": 0.12,
-           "unit": 0.22, "head": 0.25}  # fmt: skip
+           "unit": 0.22, "head": 0.25, "meaning": 0.5}  # fmt: skip
 COMMAND = re.compile(
     r"\s*(?:[$>%]\s|\S*/bin/\S|[A-Z_]{3,}=\S|\./|(?:sudo|pip3?|python3?|npm|npx|yarn|uv|git|cd|curl|wget|docker|export|source|make|cargo|go|brew"
     r"|apt(?:-get)?|import|from|using|package|const|let|var)\s\S|#\s?include|\w+ = )|.*\s(?:&&|\|\|)\s|.*\s--[a-z]"
 )
 """A line of code that shows how something is typed, and says nothing."""
+MEANING = re.compile(
+    r"\b(?:(?:is|are) an? |means |refers? to |(?:is|are) defined as |(?:is|are) known as |(?:ist|sind) ein|bezeichnet )"
+    r"|\s[–—-]\s?(?:An?|The|Eine?) "
+)
+"""What comes between a thing and what it is."""
 TREE, LEADERS = re.compile("[│├└┌]|[|+]--|`--"), re.compile(r"\.{4,}|(?:\s\.){4,}|…{2,}")
 NAME = re.compile(r"[(`*]*[A-Za-z]\w*(?:(?:[_.]|::|->)\w+)+(?:\(\))?[)`*,;:.]*")
 ENOUGH = 0.42
@@ -93,6 +98,8 @@ def score(sentence: Sentence, question: Question, *, rarity: Rarity, near: float
         + WEIGHTS["cue"] * cue
         + WEIGHTS["frame"] * len(matched) / max(len(question.frames), 1)
     )
+    if question.is_definition and defines(text, question):
+        total += WEIGHTS["meaning"]
     if question.heads and question.has_head(text):
         total += WEIGHTS["head"]
     if question.wants_number:
@@ -135,6 +142,16 @@ def focus_share(question: Question, own: set[str], above: set[str]) -> float:
         (own | above) & (set(question.learned[:6]) - question.units)
     )
     return (held + 0.75 * replaced) / max(len(question.focus), 1)
+
+
+def defines(text: str, question: Question) -> bool:
+    """True where a sentence says what a focus word of the question is."""
+    cue = MEANING.search(text)
+    if cue is None or cue.start() > 100 or NORMATIVE.search(text):
+        return False
+    return bool(
+        set(question.vocabulary.terms(text[: cue.start()])) & {*question.focus, *question.learned[:4]}
+    )
 
 
 def is_command(sentence: Sentence) -> bool:
