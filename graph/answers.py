@@ -13,6 +13,7 @@ from researchdesk.state.errors import Refusal
 from researchdesk.state.limits import CALLS_PER_TURN
 from researchdesk.state.redaction import is_secret_like, redact
 from researchdesk.state.stowing import Stow, unstow
+from researchdesk.state.texts import cut
 from researchdesk.state.tokens import estimate_tokens
 from researchdesk.tools.calls import clean_tool_name, redacted_arguments
 from researchdesk.tools.door import Session
@@ -20,6 +21,8 @@ from researchdesk.tools.door import Session
 _THINKING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 TEXT_CHARS = 64_000
+SHOWN_CHARS = 400
+"""Of each text of a message for whoever watches: messages rest in every checkpoint."""
 # What went into a provider's cache; where it says for how long, the first is 0.
 _WRITTEN = ("cache_creation", "ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens")
 
@@ -174,21 +177,26 @@ def _finish_reason(message: BaseMessage) -> str:
 
 
 def as_messages(answer: ev.ModelAnswered, session: Session) -> list[BaseMessage]:
-    """The recorded answer and its results as chat messages; every call has its tool message."""
-    read = session.records.text
-    calls = [
-        {
-            "id": call.id,
-            "name": call.name,
-            "args": orjson.loads(call.arguments.inline or "{}"),
-            "type": "tool_call",
-        }
-        for call in answer.calls
-    ]
-    spoken = AIMessage(content=unstow(answer.text, read), tool_calls=calls, id=answer.message_id)
+    """The recorded answer and its results as chat messages, long texts cut; every call has its tool message."""
+    spoken = AIMessage(
+        content=_shown(unstow(answer.text, session.records.text), f"turn {answer.turn_id}"),
+        tool_calls=[
+            {
+                "id": call.id,
+                "name": call.name,
+                "args": _shown_arguments(call, answer.turn_id),
+                "type": "tool_call",
+            }
+            for call in answer.calls
+        ],
+        id=answer.message_id,
+    )
     results = [
         ToolMessage(
-            content=session.recorded_text(turn_id=answer.turn_id, tool_call_id=call.id)[:4_000],
+            content=_shown(
+                session.recorded_text(turn_id=answer.turn_id, tool_call_id=call.id),
+                _place(call, answer.turn_id),
+            ),
             tool_call_id=call.id,
             name=call.name,
             id=f"{answer.turn_id}:{call.id}",
@@ -196,3 +204,22 @@ def as_messages(answer: ev.ModelAnswered, session: Session) -> list[BaseMessage]
         for call in answer.calls
     ]
     return [spoken, *results]
+
+
+def _shown_arguments(call: ev.AskedCall, turn_id: str) -> dict[str, Any]:
+    """The arguments; a long one as the beginning of its text, or of its JSON."""
+    shown: dict[str, Any] = orjson.loads(call.arguments.inline or "{}")
+    for name, value in shown.items():
+        told = value if isinstance(value, str) else orjson.dumps(value).decode()
+        if len(told) > SHOWN_CHARS:
+            shown[name] = _shown(told, _place(call, turn_id))
+    return shown
+
+
+def _place(call: ev.AskedCall, turn_id: str) -> str:
+    return f"call {call.id} of turn {turn_id}"
+
+
+def _shown(text: str, place: str) -> str:
+    """The text, or its beginning and where it stands whole."""
+    return text if len(text) <= SHOWN_CHARS else f"{cut(text, SHOWN_CHARS)} (whole in the ledger: {place})"
