@@ -23,6 +23,7 @@ from researchdesk.state.investigation import Investigation
 from researchdesk.state.questions import SETTLED_QUESTION, Transition
 from researchdesk.state.workspace import Workspace
 from researchdesk.tools.door import Session
+from researchdesk.tools.sources.index import MEANING
 from researchdesk.tools.sources.ports import StoppedEarly
 from researchdesk.tools.workspace import Desk
 
@@ -40,22 +41,30 @@ class IndexProgress:
         self._stop = stop
         self._bar: Progress | None = None
         self._task: TaskID | None = None
+        self._done = 0
 
     def __enter__(self) -> Self:
         if sys.stderr.isatty():
-            columns = (TextColumn("reading documents"), BarColumn(), MofNCompleteColumn())
+            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
             self._bar = Progress(*columns, console=_console(), transient=True)
             self._bar.start()
-            self._task = self._bar.add_task("", total=None)
+            self._task = self._bar.add_task("reading documents", total=None)
         return self
 
     def update(self, done: int, total: int, name: str) -> None:
-        """``done`` of ``total`` new or changed documents are read."""
+        """``done`` of ``total`` new or changed documents are read, or of their passages have their vectors."""
         self.check()
+        embeds = name.startswith(MEANING)
         if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, completed=done, total=total)
-        elif done % FILES_A_LINE == 0:
-            note(f"  read {done:,} of {total:,} documents")
+            what = "embedding passages" if embeds else "reading documents"
+            self._bar.update(self._task, description=what, completed=done, total=total)
+        elif done // FILES_A_LINE > self._done // FILES_A_LINE:
+            note(
+                f"  embedded {done:,} of {total:,} passages"
+                if embeds
+                else f"  read {done:,} of {total:,} documents"
+            )
+        self._done = done
 
     def check(self) -> None:
         """Raise `StoppedEarly` when the reading has to end."""

@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
-from researchdesk.graph.progress import facts_text, milestone_text, question_text
+import pytest
+
+from researchdesk.graph.progress import IndexProgress, facts_text, milestone_text, question_text
 from researchdesk.tools.workspace import open_desk
 
 from ..tools.investigate.scripts import COUNTER, ask, challenge, investigator, noted, survive
@@ -31,3 +33,17 @@ def test_a_question_that_is_settled_is_a_milestone_and_a_priority_is_none(tmp_pa
             milestone_text(stored.event(), caller.session.workspace) for stored in caller.session.events()
         ]
         assert [text for text in told if text] == ["q_002 dropped: Who reviews the rules? -> nobody asked"]
+
+
+def test_reading_and_embedding_tell_about_every_500th(capsys: pytest.CaptureFixture[str]) -> None:
+    with IndexProgress(stop=lambda: False) as progress:
+        for done in range(1, 1_002):
+            progress.update(done, 1_001, f"{done}.md")
+        for done in range(64, 1_089, 64):
+            progress.update(done, 1_088, f"meaning of {done}.md")
+    assert capsys.readouterr().err.splitlines() == [
+        "  read 500 of 1,001 documents",
+        "  read 1,000 of 1,001 documents",
+        "  embedded 512 of 1,088 passages",
+        "  embedded 1,024 of 1,088 passages",
+    ]

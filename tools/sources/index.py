@@ -26,6 +26,8 @@ from researchdesk.tools.sources.ranking import FoundPassage, Nearest, rank_passa
 Result = TypeVar("Result")
 
 SCHEMA_VERSION = 2
+MEANING = "meaning of "
+"""Stands before a file's name in the progress of embedding."""
 
 _STEMS = "porter unicode61 remove_diacritics 2"
 _SCHEMA = f"""
@@ -170,7 +172,7 @@ class Index:
                 break
             done += count
             if progress:
-                progress(done, max(done, missing), f"meaning of {file}")
+                progress(done, max(done, missing), f"{MEANING}{file}")
         self._do(lambda connection: vectors.forget_unused(connection, self.path))
         return done
 

