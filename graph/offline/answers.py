@@ -142,7 +142,10 @@ def agreements(view: View, asked: Asked, question: Question) -> Answer:
     if len(told) == 1:
         return told[0][1]
     ids = dict.fromkeys(key for _, answer in told for key in answer.claim_ids)
-    return Answer("\n".join(f"{key}: {answer.text}" for key, answer in told), tuple(ids)[: 2 * CITED])
+    short = [
+        f"on {key}: {answer.text.removesuffix('.').split('; quoted sentences')[0]}" for key, answer in told
+    ]
+    return Answer("; ".join(short), tuple(ids)[: 2 * CITED])
 
 
 def agreement(view: View, question: Question, claims: Sequence[Claim]) -> Answer:
@@ -208,7 +211,7 @@ def untold(voices: Sequence[Evidence], question: Question) -> str:
         ]
         sides.append(f"of {origin}: {', '.join(told)}")
     return (
-        "Rules cannot tell whether they agree; they saw no opposed value or wording. Quoted sentences "
+        "Rules cannot tell whether they agree: they saw no opposed value or wording; quoted sentences "
         f"{'; '.join(sides)}."
     )
 

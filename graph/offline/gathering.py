@@ -183,7 +183,9 @@ def read_for(view: View, question_id: str, text: str) -> Question:
 
 def publishers_of(view: View) -> list[str]:
     """Names of the publishers of what was found, as a question would call them: ``nist`` of nist.gov."""
-    origins = dict.fromkeys(one.origin for one in (*view.sources, *view.found))
+    origins = dict.fromkeys(
+        [*(source.origin for source in view.sources), *(hit.origin for hit in view.found)]
+    )
     return [name for origin in origins if len(name := origin.split(".")[0].casefold()) > 2]
 
 

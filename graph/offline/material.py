@@ -114,9 +114,12 @@ class Material:
 
     def best_of(self, asked: Asked) -> list[str]:
         question = question_for(self.view, asked.id)
+        noted_for = {claim.id: claim.question_id for claim in self.view.claims}
         own = evidence_of(claims_for(self.view, asked, question), known_of(self.view), question)
         if question.is_polar:
             own.sort(key=lambda one: not position(one, question))
+        if len(self.asked) > 1:  # a sentence is noted for the question that it answers best
+            own.sort(key=lambda one: noted_for.get(one.claim_id) != asked.id)
         return [one.claim_id for one in deal(own, lambda one: one.origin, LEADING)]
 
     def by_question(self, evidence: Sequence[Evidence]) -> list[tuple[str, list[Evidence]]]:
@@ -128,8 +131,8 @@ class Material:
         under: dict[str, list[Evidence]] = {one.id: [] for one in self.asked}
         rest: list[Evidence] = []
         for one in evidence:
-            key = belongs.get(one.claim_id) or own.get(one.claim_id, "")
-            under.get(key, rest).append(one)
+            key = own.get(one.claim_id, "")
+            under.get(key if key in under else belongs.get(one.claim_id, ""), rest).append(one)
         told = [(content_of(one.text), under[one.id]) for one in self.asked]
         return [pair for pair in (*told, ("", rest)) if pair[1]]
 

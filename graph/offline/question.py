@@ -87,7 +87,7 @@ HEADS = tuple(
 """Verbs by which a quantity of something is asked for, with words that tell the same."""
 BRACKETS = re.compile(r"\([^()]*\)")
 DESCRIBED = re.compile(
-    r"\s*(?:how|why|where|when|who)\b(?:(?!\b(?:should|must|may|shall|ought|required)\b).)*$",
+    r"\s*(?:how|why|where|when|who|what (?:is|are|was|were))\b(?:(?!\b(?:should|must|may|shall|ought|required)\b).)*$",
     re.IGNORECASE | re.DOTALL,
 )
 META = """agree disagree consensus current guideline guidance advice source publisher document according question answer

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from rapidfuzz import fuzz
 
 from researchdesk.graph.offline.passages import Sentence
 from researchdesk.graph.offline.question import Question
-from researchdesk.graph.offline.terms import Rarity, Vocabulary
+from researchdesk.graph.offline.terms import Rarity, Vocabulary, words
 from researchdesk.graph.offline.values import has_number, values
 
 NORMATIVE = re.compile(
@@ -23,7 +24,7 @@ AGAINST = re.compile(
     re.IGNORECASE,
 )
 WEIGHTS = {"cover": 1.0, "learned": 0.5, "heading": 0.35, "near": 0.15, "cue": 0.18, "number": 0.12, "frame": 0.12,
-           "unit": 0.22, "head": 0.25, "meaning": 0.5}  # fmt: skip
+           "unit": 0.22, "head": 0.25, "meaning": 0.5, "phrase": 0.25}  # fmt: skip
 COMMAND = re.compile(
     r"\s*(?:[$>%]\s|\S*/bin/\S|[A-Z_]{3,}=\S|\./|(?:sudo|pip3?|python3?|npm|npx|yarn|uv|git|cd|curl|wget|docker|export|source|make|cargo|go|brew"
     r"|apt(?:-get)?|import|from|using|package|const|let|var)\s\S|#\s?include|\w+ = )|.*\s(?:&&|\|\|)\s|.*\s--[a-z]"
@@ -98,6 +99,7 @@ def score(sentence: Sentence, question: Question, *, rarity: Rarity, near: float
         + WEIGHTS["cue"] * cue
         + WEIGHTS["frame"] * len(matched) / max(len(question.frames), 1)
     )
+    total += WEIGHTS["phrase"] * shared_pairs(text, question)
     if question.is_definition and defines(text, question):
         total += WEIGHTS["meaning"]
     if question.heads and question.has_head(text):
@@ -144,6 +146,12 @@ def focus_share(question: Question, own: set[str], above: set[str]) -> float:
     return (held + 0.75 * replaced) / max(len(question.focus), 1)
 
 
+def shared_pairs(text: str, question: Question) -> float:
+    """The share of the question's pairs of neighbouring words in a sentence: "made of" tells more than its words."""
+    pairs = set(pairwise(words(question.text)))
+    return len(pairs & set(pairwise(words(text)))) / max(len(pairs), 1)
+
+
 def defines(text: str, question: Question) -> bool:
     """True where a sentence says what a focus word of the question is."""
     cue = MEANING.search(text)
@@ -175,7 +183,8 @@ def fitness(sentence: Sentence) -> float:
     """Less than 1 for what does not read as a statement: crumbs, questions, lead-ins, code."""
     text = sentence.clean
     unspaced = not text.isascii() and " " not in text
-    if len(text) < (8 if unspaced else 25) or (not unspaced and len(text.split()) < 3):
+    is_short = len(text) < (8 if unspaced else 25) and not (text.endswith(".") and len(text.split()) > 3)
+    if is_short or (not unspaced and len(text.split()) < 3):
         return 0.4
     if text.endswith(("?", "？")) or text.endswith(":"):
         return 0.7

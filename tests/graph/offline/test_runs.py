@@ -104,7 +104,7 @@ def test_publishers_that_agree_have_no_contradiction(researched: Researched) -> 
     assert run.status == "completed"
     assert len(run.investigation.notes.contradictions) == 0
     assert run.questions[2].answer.startswith(
-        "Rules cannot tell whether they agree; they saw no opposed value"
+        "Rules cannot tell whether they agree: they saw no opposed value"
     )
 
 
