@@ -9,8 +9,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rapidfuzz import fuzz
-
 from researchdesk.graph.offline.answers import answer_to, plural
 from researchdesk.graph.offline.asking import asks_for_agreement, content_of, questions_to_answer
 from researchdesk.graph.offline.calls import Call, challenge, change, outcome, search
@@ -19,11 +17,10 @@ from researchdesk.graph.offline.feedback import is_telling
 from researchdesk.graph.offline.gathering import focus_words, folded, tried
 from researchdesk.graph.offline.language import language_of
 from researchdesk.graph.offline.modals import can_read
-from researchdesk.graph.offline.opposites import opposed
+from researchdesk.graph.offline.opposites import differs, opposed
 from researchdesk.graph.offline.passages import Sentence, sentences
 from researchdesk.graph.offline.programs import is_program
 from researchdesk.graph.offline.question import Question, read_question
-from researchdesk.graph.offline.sentences import AGAINST as NEGATED
 from researchdesk.graph.offline.sentences import score
 from researchdesk.graph.offline.sources import known_of
 from researchdesk.graph.offline.statements import evidence_of, said_by
@@ -36,8 +33,6 @@ CHALLENGES = {"quick": 6, "standard": 16, "deep": 30}
 PAIRS = {"quick": 4, "standard": 6, "deep": 8}
 """Challenges with their searches in one answer; a prompt of a scope shows so many."""
 HITS = 6
-ALIKE = 85
-"""Likeness per cent from which two sentences that differ in a negation or a number speak of the same."""
 QUERY_WORDS, SHOWN = 7, 300
 ASKED_FOR = re.compile(r'Search for "(.*?)", then record')
 ONLY_CHALLENGE = re.compile(r"needs 1 more survived challenge")
@@ -46,6 +41,7 @@ COUNTER_WORDS = {
     "italian": "non salvo eccezione mai", "portuguese": "não exceto salvo nunca",
     "dutch": "niet geen behalve uitzondering", "russian": "не кроме исключение нельзя",
 }  # fmt: skip
+WHYS = {"number": "another number is told", "negation": "it is negated"}
 DOUBTFUL = "It is worded the other way, whether of the same case rules cannot tell"
 UNREADABLE = "Opposed wordings are not recognised in the language of this claim, so that rules cannot tell."
 UNSPACED_COUNTER = "ない 不要 例外 除く"
@@ -393,27 +389,12 @@ def contradicts(claim: Claim, sentence: Sentence, title: str, question: Question
     comparable = claim.kind == "figure" and answers and same_heads(said, sentence.clean, question)
     if comparable and disjoint(said, sentence.clean, question):
         return "another value is told"
-    return differs(said, sentence.clean, question)
+    return WHYS.get(differs(said, sentence.clean, question), "")
 
 
 def same_heads(one: str, other: str, question: Question) -> bool:
     """Whether both say what the question asks of its subject, or neither does."""
     return question.has_head(one) == question.has_head(other)
-
-
-def differs(one: str, other: str, question: Question) -> str:
-    """How two sentences differ that are worded nearly alike."""
-    bare = [re.sub(r"\d+", "0", text.lower()) for text in (one, other)]
-    shared = set(question.vocabulary.terms(bare[0])) ^ set(question.vocabulary.terms(bare[1]))
-    if shared or fuzz.token_sort_ratio(*bare) < ALIKE:
-        return ""
-    told = [
-        {(value.unit, value.number) for value in values(text, vocabulary=question.vocabulary)}
-        for text in (one, other)
-    ]
-    if told[0] and told[1] and not told[0] & told[1]:
-        return "another value is told"
-    return "it is negated" if bool(NEGATED.search(one)) != bool(NEGATED.search(other)) else ""
 
 
 def disjoint(one: str, other: str, question: Question) -> bool:

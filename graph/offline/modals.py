@@ -51,7 +51,8 @@ class Modals:
 
 MODALS = {
     "english": Modals(
-        must=r"shall|should|must|(?:is|are|be) (?:required|mandatory|obligatory)|requires?|ha(?:s|ve) to|needs? to",
+        must=r"shall|should|must|(?:is|are|be) (?:required|mandatory|obligatory)|requires?|ha(?:s|ve) to"
+        r"|needs? (?:to|an?)",
         may=r"may|(?:is|are|be) (?:allowed|permitted|acceptable|accepted)|allows?|permits?",
         denials=r"(?!)",
         free=r"need(?:s)? not|(?:do|does) not (?:have|need|require)(?: to)?|(?:is|are|be) not (?:\w+ )?"

@@ -52,6 +52,14 @@ ADVISING = {FORBIDS: "advises against it", REQUIRES: "advises it"}
 DIFFERENTLY = "Publishers word it differently"
 HELD = 0.5
 """A sentence that holds more of the question's terms than this share speaks of what is asked."""
+PLAIN = re.compile(r"(?<![\w.,/§-])\d+(?:[.,]\d+)*(?![\w/-])")
+"""A number that is not part of a name."""
+NEGATION = re.compile(
+    r"\b(?:not|no|never|none|cannot|without|nicht|kein\w*|nie|pas|jamais|non|niet|geen|nunca|não|не|нет)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+NEARLY = 80
+"""Likeness per cent from which sentences with the same words that tell are worded nearly alike."""
 JUDGED = re.compile(r"\s*(?:is|are|was|were|ist|sind)\b", re.IGNORECASE)
 """How a question begins that asks what something is, not what is to be done."""
 PASSIVE = re.compile(r"\bbe(?:en)?\s+(?:\w+ly\s+)?(\w+)", re.IGNORECASE)
@@ -95,17 +103,13 @@ class Opposition:
 def opposition(evidence: Sequence[Evidence], question: Question) -> Opposition | None:
     """The clearest and best opposed pair of different publishers, None where there is none."""
     language = question.vocabulary.language
-    told = [
-        (one, kind)
-        for one in evidence
-        if one.held > HELD and (kind := modal(one.statement, language=language))
-    ]
+    told = [one for one in evidence if one.held > HELD]
     pairs = [
-        (how == "clear", one.score + other.score, one, other)
-        for one, kind in told
-        for other, opposite in told
-        if one.origin < other.origin and are_opposed(kind, opposite)
-        for how in [opposed(one.statement, other.statement, question)]
+        (how != "unclear", one.score + other.score, one, other)
+        for one in told
+        for other in told
+        if one.origin < other.origin
+        for how in [clash(one.statement, other.statement, question)]
         if how
     ]
     if not pairs:
@@ -114,8 +118,37 @@ def opposition(evidence: Sequence[Evidence], question: Question) -> Opposition |
     sides: dict[str, str] = {}
     for pair_clear, _, left, right in pairs:
         for each in (left, right) if pair_clear == clear else ():
-            sides.setdefault(each.origin, wording(each.statement, language))
+            other_side = right if each is left else left
+            how = clash(each.statement, other_side.statement, question)
+            sides.setdefault(each.origin, side(each.statement, how, language))
     return Opposition(one, other, sides, clear)
+
+
+def clash(one: str, other: str, question: Question) -> str:
+    """How two statements differ: ``clear`` or ``unclear`` by modal words, ``negation`` or ``number``; "" for not."""
+    return opposed(one, other, question) or differs(one, other, question)
+
+
+def differs(one: str, other: str, question: Question) -> str:
+    """``negation`` or ``number``, where two sentences that are worded nearly alike differ in that; else ""."""
+    bare = [PLAIN.sub("0", clean(text).lower()) for text in (one, other)]
+    terms = [set(question.vocabulary.terms(text)) for text in bare]
+    if terms[0] != terms[1] or not is_statement(one) or fuzz.token_sort_ratio(*bare) < NEARLY:
+        return ""
+    numbers = [set(PLAIN.findall(clean(text))) for text in (one, other)]
+    if numbers[0] and numbers[1] and not numbers[0] & numbers[1]:
+        return "number"
+    negated = [bool(NEGATION.search(text)) for text in bare]
+    return "negation" if negated[0] != negated[1] and numbers[0] == numbers[1] else ""
+
+
+def side(text: str, how: str, language: str) -> str:
+    """What one side says, by how it differs from the other."""
+    if how == "number":
+        return f"tells {', '.join(dict.fromkeys(PLAIN.findall(clean(text))))}"
+    if how == "negation":
+        return "says that it is not so" if NEGATION.search(clean(text)) else "says that it is so"
+    return wording(text, language)
 
 
 def wording(text: str, language: str = "") -> str:
@@ -181,6 +214,7 @@ def position(one: Evidence, question: Question) -> str:
         if not set(names) <= set(question.vocabulary.terms(text)):
             return ""
         rejects, accepts = bool(REJECTING.search(text)), bool(ACCEPTING.search(REJECTING.sub(" ", text)))
+        accepts = accepts or (one.held == 1 and not NEGATION.search(text))  # it says what is asked
         return "against" if rejects else "for" if accepts else ""
     kind = modal(text, language=question.vocabulary.language)
     if not kind or not ruled(text, question) & asked_of(question):

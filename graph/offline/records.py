@@ -79,11 +79,19 @@ def figure_ids(view: View) -> list[str]:
 def next_records(view: View, question: Question, claims: Sequence[Claim]) -> list[Call]:
     """Contradictions, datapoints and gaps of the question in progress that are not noted yet."""
     compared = comparisons_of(view, question, claims)
+    told = contradictions(view, compared)
+    pairs = [set(pair_ids(one)) for one in told]
+    worded = [one for one in opposites(view, question, claims) if set(pair_ids(one)) not in pairs]
     return [
-        *section("Contradictions", [*contradictions(view, compared), *opposites(view, question, claims)]),
+        *section("Contradictions", [*told, *worded]),
         *section("Datapoints", datapoints(view, compared)),
         *section("Assumptions & gaps", gaps(view, question, claims, compared)),
     ]
+
+
+def pair_ids(given: dict[str, object]) -> list[str]:
+    about = given["about"]
+    return [str(key) for key in about] if isinstance(about, list) else []
 
 
 def section(name: str, entries: Sequence[dict[str, object]]) -> list[Call]:

@@ -59,6 +59,14 @@ def test_what_one_publisher_forbids_and_another_allows_is_a_contradiction(resear
         ("Must service keys be rotated?", "Service keys must be rotated every year.",
          "Service keys must not be rotated.",
          "Publishers word it differently: a.org requires it, b.org forbids it: read both"),
+        ("Is the vaccine safe for children?", "The vaccine is safe for children.",
+         "The vaccine is not safe for children.",
+         "Publishers word it differently: a.org says that it is so, b.org says that it is not so: read both"),
+        ("When was the old bridge built?", "The old bridge was built in 1931.", "The old bridge was built in 1957.",
+         "Publishers word it differently: a.org tells 1931, b.org tells 1957: read both"),
+        ("Do tourists need a visa?", "Tourists need a visa to enter the country.",
+         "Tourists do not need a visa to enter the country.",
+         "Publishers word it differently: a.org requires it, b.org does not ask for it: read both"),
         ("Müssen Passwörter geändert werden?", "Passwörter müssen alle 90 Tage geändert werden.",
          "Passwörter müssen nicht geändert werden.",
          "Publishers word it differently: a.org requires it, b.org does not ask for it: read both"),
@@ -75,6 +83,20 @@ def test_opposed_sentences_are_contradictions(
     )
     assert differing(run) == [told]
     assert {c.outcome for c in run.challenges if c.target_kind == "claim"} == {"weakened"}
+
+
+def test_opposed_wordings_with_a_condition_are_told_without_a_verdict(researched: Researched) -> None:
+    texts = {
+        "a/x.md": "# Drones\n\nDrones may be flown over crowds when the pilot has a permit.\n",
+        "b/y.md": "# Drone rules\n\nDrones must not be flown over crowds.\n",
+    }
+    run = researched(texts, "May drones be flown over crowds?", origins=ORIGINS)
+    assert differing(run) == []
+    assert run.questions[2].answer == (
+        "Publishers word it differently: a.org allows it, b.org forbids it (whether of the same case, rules cannot "
+        "tell): read both"
+    )
+    assert {c.outcome for c in run.challenges if c.target_kind == "claim"} == {"inconclusive"}
 
 
 def test_further_values_of_a_document_are_not_hidden_behind_an_agreement(researched: Researched) -> None:
