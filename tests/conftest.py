@@ -1,10 +1,13 @@
 """What all tests share: a strict and silent environment, Hypothesis profiles, the folder of the data sets."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from .postgres_server import NO_SERVER, schemas, server
 
 # Set before any test imports langgraph, which reads them once.
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
@@ -24,3 +27,21 @@ def data_dir() -> Path:
     if not named or not Path(named).is_dir():
         pytest.skip("RESEARCHDESK_TEST_DATA names no folder of data sets")
     return Path(named).resolve()
+
+
+@pytest.fixture
+def postgres() -> Iterator[str]:
+    """The URL of an empty PostgreSQL desk, gone afterwards; the test is skipped where there is no server."""
+    if not server():
+        pytest.skip(NO_SERVER)
+    yield from schemas()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Says how much was not tested for want of a server; a skip alone is easily overlooked."""
+    skipped = [
+        report for report in terminalreporter.stats.get("skipped", []) if NO_SERVER in str(report.longrepr)
+    ]
+    if skipped:
+        terminalreporter.section("PostgreSQL", sep="!", yellow=True, bold=True)
+        terminalreporter.line(f"{len(skipped)} tests were SKIPPED, {NO_SERVER}", yellow=True)

@@ -1,6 +1,7 @@
 """What every ledger backend promises; a backend's test class inherits this one and says how to open it."""
 
 import itertools
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -66,6 +67,11 @@ class LedgerContract:
     @pytest.fixture
     def reopen(self, tmp_path: Path) -> Callable[[], Ledger]:
         """Opens the same store once more, as another process would."""
+        raise NotImplementedError
+
+    @pytest.fixture
+    def raw(self, tmp_path: Path) -> Callable[[str], None]:
+        """Runs one statement past the ledger, in a transaction of its own, with the package's errors."""
         raise NotImplementedError
 
     @pytest.fixture
@@ -259,6 +265,22 @@ class LedgerContract:
         self.write(ledger, recorded("c1"))
         assert verify(ledger).ok
 
+    def test_a_query_cannot_leave_a_transaction_open(self, ledger: Ledger) -> None:
+        self.begin(ledger)
+        for sql in (
+            "BEGIN",
+            "BEGIN IMMEDIATE",
+            "SAVEPOINT x",
+            "PRAGMA query_only=OFF",
+            "SET TRANSACTION READ WRITE",
+        ):
+            with pytest.raises(UsageError, match="SELECT"):
+                ledger.query(sql)
+        self.write(ledger, recorded("c1"))
+        with pytest.raises(UsageError):
+            ledger.query("SELECT 1; DELETE FROM heads")
+        assert verify(ledger).ok
+
     def test_a_snapshot_stays_as_it_was_while_others_write(self, ledger: Ledger) -> None:
         self.begin(ledger)
         with ledger.snapshot() as frozen, frozen.snapshot() as same:
@@ -268,6 +290,73 @@ class LedgerContract:
             assert frozen.rows("tool_calls", "s1") == same.rows("tool_calls", "s1") == []
             assert frozen.query("SELECT count(*) AS n FROM tool_calls") == [{"n": 0}]
         assert len(ledger.read("session:s1")) == 3
+
+    # -- what the database itself refuses -----------------------------------------------------------------------
+
+    @pytest.mark.parametrize(
+        ("table", "column"), [("events", "payload"), ("artifacts", "name"), ("blobs", "bytes")]
+    )
+    def test_events_artifacts_and_bodies_refuse_update_and_delete(
+        self, ledger: Ledger, raw: Callable[[str], None], table: str, column: str
+    ) -> None:
+        self.begin(ledger)
+        self.write(ledger, artifact(1), bodies={content_hash(b"body"): b"body"})
+        for sql in (f"UPDATE {table} SET {column} = {column}", f"DELETE FROM {table}"):
+            with pytest.raises(IntegrityError, match="append-only"):
+                raw(sql)
+        assert verify(ledger).ok
+
+    def test_a_row_with_a_word_outside_its_vocabulary_is_refused(
+        self, ledger: Ledger, raw: Callable[[str], None]
+    ) -> None:
+        self.begin(ledger)
+        for sql in (
+            "UPDATE research_runs SET stage = 'dreaming'",
+            "UPDATE research_runs SET stage = 'completed'",
+            "UPDATE research_runs SET stop_reason = 'tired'",
+            "UPDATE research_runs SET round = -1",
+            "UPDATE research_runs SET round = 'one'",
+            "UPDATE checklist_items SET status = 'done'",
+            "UPDATE checklist_items SET status = 'completed'",
+            "UPDATE checklist_items SET blocked_reason = 'why'",
+            "UPDATE report_sections SET status = 'drafted'",
+            "UPDATE sessions SET profile = 'root'",
+            "UPDATE sessions SET labels = 'no json'",
+            "UPDATE heads SET hash = 'short'",
+        ):
+            with pytest.raises(IntegrityError):
+                raw(sql)
+        assert verify(ledger).ok
+
+    def test_a_row_that_names_what_is_not_there_is_refused_at_commit(
+        self, ledger: Ledger, raw: Callable[[str], None]
+    ) -> None:
+        self.begin(ledger)
+        for sql in (
+            "INSERT INTO artifact_sources VALUES ('s1', 'a_9', 'a_8', 0)",
+            "UPDATE report_sections SET status = 'drafted', artifact_id = 'a_9'",
+            "UPDATE research_runs SET report_artifact_id = 'a_9'",
+            "INSERT INTO searches VALUES ('nobody', 1, 'q', 'p', 0, 0, 't')",
+        ):
+            with pytest.raises(IntegrityError, match=r"(?i)foreign key"):
+                raw(sql)
+        assert verify(ledger).ok
+
+    def test_an_append_that_the_database_refuses_leaves_nothing(self, ledger: Ledger) -> None:
+        self.begin(ledger)
+        wrong = replace(artifact(1), source_artifact_ids=())
+        append, _ = self.extension(ledger, [wrong])
+        broken = tuple(
+            replace(change, new=(*change.new[:2], "poem", *change.new[3:]))
+            if change.table == "artifacts"
+            else change
+            for change in append.rows
+        )
+        with pytest.raises(IntegrityError, match="nothing was written"):
+            ledger.append(replace(append, rows=broken, bodies={content_hash(b"body"): b"body"}))
+        assert len(ledger.read("session:s1")) == 2
+        assert ledger.body(content_hash(b"body")) is None
+        assert verify(ledger).ok
 
     # -- calls --------------------------------------------------------------------------------------------------
 
@@ -443,6 +532,29 @@ class LedgerContract:
         self.begin(ledger)
         with pytest.raises(LeaseLost):
             self.write(ledger, recorded("c1"), lease=Lease(session_id="s1", epoch=1))
+
+    # -- processes ----------------------------------------------------------------------------------------------
+
+    def test_a_forked_child_opens_a_connection_of_its_own(self, ledger: Ledger) -> None:
+        self.begin(ledger)
+        child = os.fork()
+        if child == 0:
+            try:
+                self.write(ledger, recorded("from_child"))
+                ledger.close()
+                os._exit(0)
+            except BaseException:
+                os._exit(1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        self.write(ledger, recorded("from_parent"))
+        assert [e.seq for e in ledger.read("session:s1")] == [1, 2, 3, 4]
+        assert verify(ledger).ok
+
+    def test_a_closed_ledger_says_that_it_is_closed(self, reopen: Callable[[], Ledger]) -> None:
+        ledger = reopen()
+        ledger.close()
+        with pytest.raises(UsageError, match="closed"):
+            ledger.head("session:s1")
 
     # -- fail closed --------------------------------------------------------------------------------------------
 

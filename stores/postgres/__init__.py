@@ -1,0 +1,1 @@
+"""The PostgreSQL backend of the ledger; it needs the extra ``postgres``."""
