@@ -14,6 +14,7 @@ from researchdesk.graph.offline.records import comparisons_of, differs_line, opp
 from researchdesk.graph.offline.sentences import DESCRIBING, ENOUGH
 from researchdesk.graph.offline.sources import known_of
 from researchdesk.graph.offline.statements import evidence_of, voices_of
+from researchdesk.graph.offline.values import values
 from researchdesk.graph.offline.view import Asked, Claim, View
 
 BEST, CITED, SHOWN = 3, 8, 260
@@ -66,8 +67,7 @@ def sayings(view: View, question: Question, claims: Sequence[Claim]) -> Answer:
     best = evidence_of(claims, known_of(view), question)
     if not best:
         return Answer("", ())
-    if question.is_polar:  # what says something to it comes first
-        best.sort(key=lambda one: not position(one, question))
+    best.sort(key=lambda one: not replies(one, question))
     chosen = deal(best, lambda one: one.origin, BEST)
     cited = [*chosen, *(one for one in best if one not in chosen)][:CITED]
     lead = (
@@ -77,6 +77,15 @@ def sayings(view: View, question: Question, claims: Sequence[Claim]) -> Answer:
     )
     text = f"{lead} {counted(view, claims)} Best by publisher: {'; '.join(map(quoted_line, chosen))}".strip()
     return Answer(text, ids_of(cited))
+
+
+def replies(one: Evidence, question: Question) -> bool:
+    """Whether a sentence says something to the question: yes or no, or a value of what it asks for."""
+    if question.wants_number:
+        told = values(one.statement, vocabulary=question.vocabulary)
+        found = any(question.answers_in(value.unit) and value.bound in question.bounds for value in told)
+        return found and one.focus >= FOCUSED and speaks_of(one.statement, one.about, question)
+    return bool(position(one, question)) if question.is_polar else True
 
 
 def quoted_line(one: Evidence) -> str:
@@ -168,9 +177,8 @@ def agreement(view: View, question: Question, claims: Sequence[Claim]) -> Answer
         return Answer(told if told.startswith(DIFFERENTLY) else f"No. {told}", tuple(ids))
     if found := opposition_of(view, question, claims):
         return Answer(found.line, (found.one.claim_id, found.other.claim_id))
-    values = on_values(comparisons_of(view, question, claims), claims)
-    if values:
-        return values
+    if told := on_values(comparisons_of(view, question, claims), claims):
+        return told
     if shaken := [claim for claim in claims if claim.scope]:
         return Answer(weakened(shaken), tuple(claim.id for claim in shaken)[:CITED])
     return Answer(untold(voices, question), cited)

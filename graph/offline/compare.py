@@ -63,6 +63,8 @@ class Told:
 
     value: Value
     evidence: Evidence
+    first: bool = True
+    """Whether its sentence answers best of its document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,7 @@ def best_told(document: Sequence[Evidence], unit: str, question: Question) -> li
             told = best.setdefault(value.bound, []) if value.unit == unit else None
             # What is claimed of one sentence clause by clause goes together, and what is told as well as the best.
             if told is not None and (not told or is_as_good(one, told[0].evidence)):
-                told.append(Told(value, one))
+                told.append(Told(value, one, first=not told or told[0].evidence.text == one.text))
     return [one for told in best.values() for one in told]
 
 

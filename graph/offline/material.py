@@ -7,13 +7,12 @@ from functools import cached_property
 
 from rapidfuzz import fuzz
 
-from researchdesk.graph.offline.answers import claims_for
+from researchdesk.graph.offline.answers import claims_for, replies
 from researchdesk.graph.offline.asking import asks_for_agreement, content_of, questions_to_answer
 from researchdesk.graph.offline.compare import Evidence
 from researchdesk.graph.offline.feedback import deal
 from researchdesk.graph.offline.gathering import asks_for_asides
 from researchdesk.graph.offline.noting import question_for
-from researchdesk.graph.offline.opposites import position
 from researchdesk.graph.offline.question import Question
 from researchdesk.graph.offline.records import is_off_topic, missing_words
 from researchdesk.graph.offline.sentences import NORMATIVE, defines, says_again
@@ -116,8 +115,7 @@ class Material:
         question = question_for(self.view, asked.id)
         noted_for = {claim.id: claim.question_id for claim in self.view.claims}
         own = evidence_of(claims_for(self.view, asked, question), known_of(self.view), question)
-        if question.is_polar:
-            own.sort(key=lambda one: not position(one, question))
+        own.sort(key=lambda one: not replies(one, question))
         if len(self.asked) > 1:  # a sentence is noted for the question that it answers best
             own.sort(key=lambda one: noted_for.get(one.claim_id) != asked.id)
         return [one.claim_id for one in deal(own, lambda one: one.origin, LEADING)]
@@ -174,13 +172,13 @@ class Material:
     def telling(self, left: list[Evidence]) -> list[Evidence]:
         """What may open the report: claims that tell differing values, then the best one of each source."""
         if self.planned:  # chosen when the outline was written, from all claims
-            return left
+            return sorted(left, key=lambda one: not replies(one, self.question))
         pairs = {key for one in self.view.contradictions for key in (one.claim_id, one.other_id)}
         compared = [one for one in left if one.claim_id in pairs]
         top = max((one.score for one in left), default=0.0)
         good = [one for one in left if self.is_focused(one) and one.score >= TELLING * top] or left
-        if self.question.is_polar:
-            told = [one for one in left if position(one, self.question)]
+        if self.question.is_polar or self.question.wants_number:
+            told = [one for one in left if replies(one, self.question)]
             good = told if len(told) > LEADING else [*told, *good]
         return list(dict.fromkeys([*compared, *firsts(good), *good]))
 

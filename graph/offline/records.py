@@ -54,8 +54,11 @@ def pair_of(comparison: Comparison, figures: Sequence[str]) -> tuple[Told, Told]
         and one.evidence.claim_id != other.evidence.claim_id
         and (not shared or one.value.bound == other.value.bound != "exact")
     ]
-    # The farther apart and the better told, the clearer.
-    return max(pairs, key=lambda pair: pair[0].evidence.score + pair[1].evidence.score, default=None)
+    return max(
+        pairs,
+        key=lambda pair: (sum(one.first for one in pair), sum(one.evidence.score for one in pair)),
+        default=None,
+    )
 
 
 def differs_line(comparison: Comparison) -> str:
@@ -63,13 +66,17 @@ def differs_line(comparison: Comparison) -> str:
     sides = []
     for origin in dict.fromkeys(told.evidence.origin for told in comparison.told):
         own = [told.value for told in comparison.told if told.evidence.origin == origin]
-        sides.append(f"{origin} {', '.join(dict.fromkeys(map(spoken, own)))}")
+        sides.append(f"{origin} {spoken(own)}")
     return "; ".join(sides)
 
 
-def spoken(value: Value) -> str:
-    """``requires at least 8 characters``."""
-    return f"{SAYS[value.strength]} {BOUNDS[value.bound]}{value.shown}"
+def spoken(told: Sequence[Value]) -> str:
+    """``requires at least 8 characters, recommends at least 15 characters and at least 20 characters``."""
+    parts = []
+    for strength in dict.fromkeys(value.strength for value in told):
+        shown = [f"{BOUNDS[value.bound]}{value.shown}" for value in told if value.strength == strength]
+        parts.append(f"{SAYS[strength]} {' and '.join(dict.fromkeys(shown))}")
+    return ", ".join(parts)
 
 
 def figure_ids(view: View) -> list[str]:
