@@ -177,8 +177,8 @@ def agreement(view: View, question: Question, claims: Sequence[Claim]) -> Answer
         return Answer(told if told.startswith(DIFFERENTLY) else f"No. {told}", tuple(ids))
     if found := opposition_of(view, question, claims):
         return Answer(found.line, (found.one.claim_id, found.other.claim_id))
-    if told := on_values(comparisons_of(view, question, claims), claims):
-        return told
+    if compared := on_values(comparisons_of(view, question, claims), claims):
+        return compared
     if shaken := [claim for claim in claims if claim.scope]:
         return Answer(weakened(shaken), tuple(claim.id for claim in shaken)[:CITED])
     return Answer(untold(voices, question), cited)
