@@ -1,15 +1,18 @@
-"""LangGraph's checkpoints in a file of their own: control state only, disposable, never trusted with types."""
+"""LangGraph's checkpoints, apart from the ledger: control state only, disposable, never trusted with types."""
 
 import contextlib
 import sqlite3
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
 
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from researchdesk.state.errors import Unavailable
+from researchdesk.tools.workspace import Desk
 
 _NO_DAMAGE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_BUSY)
 
@@ -17,6 +20,16 @@ _NO_DAMAGE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READO
 def safe_serializer() -> JsonPlusSerializer:
     """The serializer that loads no types but LangGraph's own safe ones."""
     return JsonPlusSerializer(allowed_msgpack_modules=None)
+
+
+def checkpointer_of(desk: Desk) -> AbstractContextManager[BaseCheckpointSaver[str]]:
+    """The checkpointer of a desk: a file in its home folder, or tables beside its ledger on the server."""
+    if desk.address is None:
+        return open_checkpointer(desk.home / "checkpoints.sqlite")
+    # Only who has a desk on a server needs its driver.
+    from researchdesk.graph.server_checkpoints import open_server_checkpointer
+
+    return open_server_checkpointer(desk.address)
 
 
 @contextlib.contextmanager

@@ -16,7 +16,8 @@ HomeOption = Annotated[
     typer.Option(
         "--home",
         metavar="DIR",
-        help="Home folder of the desk. Default: $RESEARCHDESK_HOME, else ./.researchdesk",
+        help="Home folder of the desk, or postgresql://user@host/database?schema=name. Default: $RESEARCHDESK_HOME, "
+        "else ./.researchdesk",
         show_default=False,
     ),
 ]
@@ -27,16 +28,19 @@ SessionArgument = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Write JSON to stdout.")]
 
 
-def home_folder(home: str) -> Path:
-    """The home folder that an option, the environment or the default names.
+def _named_home(home: str) -> str | Path:
+    """The home folder, or the PostgreSQL desk, that an option, the environment or the default names.
 
     Raises:
         UsageError: it begins with the ``~name`` of nobody.
     """
     from researchdesk.state.errors import UsageError
+    from researchdesk.stores.postgres.address import is_address
     from researchdesk.tools.workspace import default_home
 
-    named = Path(home) if home else default_home()
+    if is_address(home or default_home()):
+        return home or default_home()
+    named = Path(home or default_home())
     try:
         return named.expanduser()
     except RuntimeError:
@@ -47,22 +51,23 @@ def opened_desk(home: str) -> Desk:
     """The desk of a home folder, made where it is missing."""
     from researchdesk.tools.workspace import open_desk
 
-    return open_desk(home if home.startswith(("postgresql:", "postgres:")) else home_folder(home))
+    return open_desk(_named_home(home))
 
 
 def existing_desk(home: str) -> Desk:
     """The desk of a home folder that is there already; looking at nothing makes nothing.
 
     Raises:
-        NotFound: the folder holds no desk.
+        NotFound: the folder, or the schema, holds no desk.
     """
     from researchdesk.state.errors import NotFound
+    from researchdesk.tools.workspace import open_desk
 
-    folder = home_folder(home)
+    named = _named_home(home)
     # `os.path` says no where `Path` raises, as for a name that is too long.
-    if not home.startswith(("postgresql:", "postgres:")) and not os.path.isfile(folder / "ledger.sqlite"):  # noqa: PTH113
+    if isinstance(named, Path) and not os.path.isfile(named / "ledger.sqlite"):  # noqa: PTH113
         raise NotFound(
-            f"no desk in {str(folder)[:300]}; name one with --home, or start with "
+            f"no desk in {str(named)[:300]}; name one with --home, or start with "
             "`researchdesk run OBJECTIVE --corpus PATH`"
         )
-    return opened_desk(home)
+    return open_desk(named, make=False)

@@ -168,7 +168,7 @@ def _research(desk: Desk, start: _Start, terms: Terms, out: _Output) -> RunResul
         {
             "type": "run.started",
             "session_id": start.session_id,
-            "home": str(desk.home.absolute()),
+            "home": desk.where,
             "objective": start.objective,
             "options": {**asdict(options), "budget_usd": float(options.budget_usd)},
             "estimate": _estimated(options),
@@ -236,7 +236,7 @@ def _refreshed(sources: Sources, index: IndexProgress) -> CorpusReport | None:
 
 
 def _announce(desk: Desk, session_id: str, options: RunOptions, report: CorpusReport | None) -> None:
-    note(f"session {session_id} in {desk.home.absolute()}")
+    note(f"session {session_id} in {desk.where}")
     note(f"model   {model_text(options.model)}")
     for path in options.corpus:
         note(f"corpus  {one_line(path)}")
@@ -374,4 +374,4 @@ def _failed(desk: Desk, session_id: str, problem: Exception, out: _Output) -> Ex
 
 
 def _resume_command(desk: Desk, session_id: str) -> str:
-    return shlex.join(["researchdesk", "resume", session_id, "--home", str(desk.home.absolute())])
+    return shlex.join(["researchdesk", "resume", session_id, "--home", desk.where])

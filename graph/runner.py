@@ -14,7 +14,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphDrained
 from langgraph.runtime import RunControl
 
-from researchdesk.graph.checkpoints import open_checkpointer
+from researchdesk.graph.checkpoints import checkpointer_of
 from researchdesk.graph.costs import Prices, priced, usd
 from researchdesk.graph.driver import DRIVER_KEY, PARALLEL_CALLS, Driver, StreamEvent
 from researchdesk.graph.invocation import blocking_on_errors, make_driver
@@ -24,7 +24,6 @@ from researchdesk.graph.options import RunOptions, check_sources, remembered_opt
 from researchdesk.graph.research import ResearchGraph, create_research_graph
 from researchdesk.state.ids import session_stream
 from researchdesk.state.vocabulary import INVESTIGATION_LABELS, ScopeLevel
-from researchdesk.stores.locks import claim_name
 from researchdesk.tools.door import Session
 from researchdesk.tools.sources.gathering import Sources
 from researchdesk.tools.sources.ingest import Progress
@@ -194,7 +193,7 @@ def new_session_id(desk: Desk) -> str:
     """A short id that is free on this desk, ``r1``, ``r2`` …; no other caller gets the same one."""
     taken = {summary.session_id for summary in desk.sessions()}
     free = (f"r{n}" for n in itertools.count(1) if f"r{n}" not in taken)
-    return next(session_id for session_id in free if claim_name(desk.home / "locks", session_id))
+    return next(session_id for session_id in free if desk.locks.claim(session_id))
 
 
 def _drive(
@@ -207,8 +206,7 @@ def _drive(
     on_event: OnEvent | None,
     control: RunControl | None,
 ) -> RunResult:
-    checkpoints = desk.home / "checkpoints.sqlite"
-    with desk.driving(session) as driven, open_checkpointer(checkpoints) as checkpointer:
+    with desk.driving(session) as driven, checkpointer_of(desk) as checkpointer:
         # The ledger is what a run goes on from; an old checkpoint could only be behind it.
         checkpointer.delete_thread(session.id)
         graph = create_research_graph(desk, corpus=options.corpus, checkpointer=checkpointer)

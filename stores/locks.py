@@ -1,9 +1,10 @@
-"""The operating system's lock behind a session's lease: free at once when its holder dies."""
+"""The lock behind a session's lease, and that of the operating system: free at once when its holder dies."""
 
 import fcntl
 import os
 import socket
 from pathlib import Path
+from typing import Protocol
 
 from researchdesk.state.errors import SessionBusy, Unavailable
 from researchdesk.state.names import safe_file_name
@@ -50,6 +51,50 @@ def _unusable(path: Path, problem: OSError) -> Unavailable:
 
 def _lock_path(folder: Path, session_id: str) -> Path:
     return folder / safe_file_name(session_id, suffix=".lock")
+
+
+class Lock(Protocol):
+    """The right to drive one session, held by at most one driver."""
+
+    def acquire(self) -> None:
+        """Take it.
+
+        Raises:
+            SessionBusy: another driver holds it; the message says who.
+            Unavailable: it cannot be had now.
+        """
+
+    def release(self) -> None:
+        """Give it back; a second time does nothing."""
+
+
+class Locks(Protocol):
+    """The locks of a desk's sessions."""
+
+    def lock(self, session_id: str) -> Lock:
+        """The lock of a session; it is not taken yet."""
+
+    def claim(self, session_id: str) -> bool:
+        """Claim a session id that nobody uses yet; False when somebody was first. What is claimed stays claimed."""
+
+
+class FileLocks:
+    """The locks of a home folder: a file for each session."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def lock(self, session_id: str) -> Lock:
+        """As `Locks.lock`."""
+        return SessionLock(self._folder, session_id)
+
+    def claim(self, session_id: str) -> bool:
+        """As `Locks.claim`.
+
+        Raises:
+            Unavailable: the lock file cannot be made.
+        """
+        return claim_name(self._folder, session_id)
 
 
 class SessionLock:

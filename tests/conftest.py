@@ -30,10 +30,11 @@ def data_dir() -> Path:
 
 
 @pytest.fixture
-def postgres() -> Iterator[str]:
+def postgres(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The URL of an empty PostgreSQL desk, gone afterwards; the test is skipped where there is no server."""
     if not server():
         pytest.skip(NO_SERVER)
+    monkeypatch.setenv("RESEARCHDESK_HOME", str(tmp_path / "local"))
     yield from schemas()
 
 

@@ -17,8 +17,9 @@ from researchdesk.state.names import clean_id
 from researchdesk.state.vocabulary import RESEARCH_LABEL, Profile
 from researchdesk.stores.jsonl import Imported, export_lines
 from researchdesk.stores.ledger import ENDED, Ledger
-from researchdesk.stores.locks import SessionLock, holder_name
+from researchdesk.stores.locks import FileLocks, Locks, holder_name
 from researchdesk.stores.notes import NotesFiles
+from researchdesk.stores.postgres.address import Address, is_address, parse_address
 from researchdesk.stores.sqlite.ledger import SqliteLedger
 from researchdesk.stores.verify import VerifyReport, rebuild, verify
 from researchdesk.tools.bundle import import_file, write_bundle
@@ -59,20 +60,37 @@ class SessionSummary:
 
 
 class Desk:
-    """An opened home folder.
+    """An opened desk: a home folder, or a schema on a PostgreSQL server with a local folder beside it.
 
     Use it as a context manager, or call `close`. Safe for several threads; several processes may open the same
-    folder at the same time.
+    desk at the same time.
     """
 
-    def __init__(self, home: Path, ledger: Ledger, *, clock: Callable[[], str] = utc_now) -> None:
+    def __init__(
+        self,
+        home: Path,
+        ledger: Ledger,
+        *,
+        clock: Callable[[], str] = utc_now,
+        locks: Locks | None = None,
+        address: Address | None = None,
+    ) -> None:
         self.home = home
+        """The local folder: indexes, notes and reports for people to read."""
+        self.address = address
+        """Where the desk lies on a server, or None where it is the home folder."""
+        self.locks = locks or FileLocks(home / "locks")
         self.records = Records(ledger, notes=NotesFiles(home / "notes"), clock=clock)
 
     @property
     def ledger(self) -> Ledger:
         """The store under this desk."""
         return self.records.ledger
+
+    @property
+    def where(self) -> str:
+        """What opens this desk again: the folder, or the server's URL without a password."""
+        return self.address.shown if self.address else str(self.home.absolute())
 
     def session(
         self,
@@ -118,9 +136,9 @@ class Desk:
         # Listing the streams reads the whole index of events: only for what has no head record.
         known = [name.partition(":")[2] for name in self.ledger.streams()]
         if not known:
-            raise NotFound(f"no session in {self.home} yet; start one with `researchdesk run`")
+            raise NotFound(f"no session in {self.where} yet; start one with `researchdesk run`")
         if session_id and session_id not in known:
-            raise NotFound(f"no session '{session_id[:200]}' in {self.home}; it has {', '.join(known[-5:])}")
+            raise NotFound(f"no session '{session_id[:200]}' in {self.where}; it has {', '.join(known[-5:])}")
         return self._named(session_id or self.latest(), sources)
 
     def _named(self, session_id: str, sources: Sources | None = None) -> Session:
@@ -135,7 +153,7 @@ class Desk:
             "ORDER BY r.session_id IS NULL, s.created_at DESC LIMIT 1"
         )
         if not rows:
-            raise NotFound(f"no session in {self.home} yet; start one with `researchdesk run`")
+            raise NotFound(f"no session in {self.where} yet; start one with `researchdesk run`")
         return str(rows[0]["session_id"])
 
     def sessions(self) -> list[SessionSummary]:
@@ -160,7 +178,7 @@ class Desk:
         Raises:
             SessionBusy: another process drives it.
         """
-        lock = SessionLock(self.home / "locks", session.id)
+        lock = self.locks.lock(session.id)
         lock.acquire()
         try:
             lease = self.ledger.take_lease(session.id, holder=holder_name())
@@ -313,36 +331,71 @@ class Desk:
         self.close()
 
 
-def default_home() -> Path:
-    """``$RESEARCHDESK_HOME``, else ``./.researchdesk``."""
-    return Path(os.environ.get(HOME_VARIABLE) or DEFAULT_HOME)
+def default_home() -> str:
+    """What ``$RESEARCHDESK_HOME`` names, a folder or a PostgreSQL desk, else ``./.researchdesk``."""
+    return os.environ.get(HOME_VARIABLE) or DEFAULT_HOME
 
 
-def open_desk(home: str | Path | None = None, *, clock: Callable[[], str] = utc_now) -> Desk:
-    """Open a home folder, and make and migrate it where needed.
+def open_desk(
+    home: str | Path | None = None, *, clock: Callable[[], str] = utc_now, make: bool = True
+) -> Desk:
+    """Open a desk, and make and migrate it where needed.
 
     Args:
-        home: the folder; by default ``$RESEARCHDESK_HOME``, else ``./.researchdesk``.
+        home: a folder, or ``postgresql://user@host/database?schema=name`` (extra ``postgres``) for a schema that is
+            this desk's own; by default ``$RESEARCHDESK_HOME``, else ``./.researchdesk``.
+        make: whether a desk on a server that is not there yet is made.
 
     Raises:
-        UsageError: the folder's path is not UTF-8.
-        Unavailable: the folder cannot be made or written, or a newer version wrote it.
+        UsageError: the folder's path is not UTF-8, the URL is none of a desk, or the extra is not installed.
+        NotFound: there is no desk on the server and ``make`` is false.
+        Unavailable: the folder cannot be made or written, the server cannot be reached, or a newer version wrote it.
         LedgerCorrupt: its ledger file is damaged, or empty although the folder was used.
     """
-    if isinstance(home, str) and home.startswith(("postgresql://", "postgres://")):
-        raise UsageError("a PostgreSQL desk is not supported by this version; give a folder")
-    folder = Path(home) if home is not None else default_home()
+    named = default_home() if home is None else home
+    if is_address(named):
+        return _server_desk(parse_address(str(named)), clock=clock, make=make)
+    folder = Path(named)
+    with _made(folder):
+        (folder / "locks").mkdir(parents=True, exist_ok=True)
+        _check_not_emptied(folder)
+    return Desk(folder, SqliteLedger(folder / "ledger.sqlite"), clock=clock)
+
+
+def _server_desk(address: Address, *, clock: Callable[[], str], make: bool) -> Desk:
+    """A desk on a server; indexes and readable copies lie in a local folder, in the default home."""
+    try:
+        from researchdesk.stores.postgres.ledger import PostgresLedger
+        from researchdesk.stores.postgres.locks import AdvisoryLocks
+    except ImportError as problem:
+        raise UsageError(
+            f"a PostgreSQL desk needs its driver ({problem}); install it with: pip install 'researchdesk[postgres]'"
+        ) from None
+    ledger = PostgresLedger.open(address, make=make)
+    local = default_home()
+    folder = Path(DEFAULT_HOME if is_address(local) else local) / "postgres" / address.folder
+    try:
+        with _made(folder):
+            pass
+    except BaseException:
+        ledger.close()
+        raise
+    return Desk(folder, ledger, clock=clock, locks=AdvisoryLocks(ledger), address=address)
+
+
+@contextlib.contextmanager
+def _made(folder: Path) -> Iterator[None]:
+    """Makes a folder before what is done in it, with errors for whoever named it."""
     try:
         str(folder).encode()
-        (folder / "locks").mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         if not (ignore := folder / ".gitignore").exists():
             ignore.write_text("*\n")  # a desk inside a repository is nobody's change to commit
-        _check_not_emptied(folder)
+        yield
     except OSError as problem:
         raise Unavailable(f"cannot make the home folder {str(folder)[:300]}: {problem.strerror}") from None
     except UnicodeEncodeError:
         raise UsageError(f"the home folder's path {str(folder)!r} is not UTF-8; choose another one") from None
-    return Desk(folder, SqliteLedger(folder / "ledger.sqlite"), clock=clock)
 
 
 def _check_not_emptied(folder: Path) -> None:

@@ -1,7 +1,7 @@
 """The one way to connect to a PostgreSQL server: which settings, what they are read back as, whose errors they are.
 
-A process keeps a few connections and gives each to one thread at a time. A forked child has none of them: it closes
-its copies of their sockets, so that its parent's sessions and locks end with the parent.
+A process keeps a few connections and gives each to one thread at a time. A forked child has none of them: it lets go
+of its copies of their sockets, so that its parent's sessions and locks end with the parent.
 """
 
 import contextlib
@@ -53,10 +53,13 @@ _parents: list[Connection[Any]] = []
 
 
 def _after_in_child() -> None:
+    nothing = os.open(os.devnull, os.O_RDWR)
     for connection in list(_OPEN):
+        # Not closed: its number must not become that of another file while the connection still knows it.
         with contextlib.suppress(psycopg.Error, OSError):
-            os.close(connection.pgconn.socket)
+            os.dup2(nothing, connection.pgconn.socket)
         _parents.append(connection)
+    os.close(nothing)
     _OPEN.clear()
     for pool in list(_POOLS):
         pool.begin()

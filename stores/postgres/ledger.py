@@ -106,6 +106,10 @@ class PostgresLedger:
     ) -> list[tuple[Any, ...]]:
         return self._do(lambda db: db.execute(sql, parameters, binary=binary).fetchall())
 
+    def write_one(self, sql: str, parameters: Sequence[Any]) -> tuple[Any, ...] | None:
+        """The row that a writing statement returns; it has to be one that may be run again."""
+        return self._one(sql, parameters)
+
     def _one(
         self, sql: str, parameters: Sequence[Any] = (), *, binary: bool = False, prepare: bool | None = None
     ) -> tuple[Any, ...] | None:

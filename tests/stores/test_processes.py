@@ -18,12 +18,18 @@ from ..desks import SKY, Caller, call
 from .writers import THREADS
 
 
-def writers(what: str, home: Path, number: int) -> Any:
+@pytest.fixture(params=["sqlite", "postgres"])
+def home(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A desk of each backend."""
+    return request.getfixturevalue("postgres") if request.param == "postgres" else str(tmp_path)
+
+
+def writers(what: str, home: str, number: int) -> Any:
     """What the processes of `writers.py` report."""
     script = Path(__file__).with_name("writers.py")
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     done = subprocess.run(
-        [sys.executable, "-P", str(script), what, str(home), str(number)],
+        [sys.executable, "-P", str(script), what, home, str(number)],
         env=environment,
         capture_output=True,
         text=True,
@@ -33,12 +39,12 @@ def writers(what: str, home: Path, number: int) -> Any:
     return json.loads(done.stdout)
 
 
-def test_two_processes_lose_nothing_and_leave_no_gap(tmp_path: Path) -> None:
+def test_two_processes_lose_nothing_and_leave_no_gap(home: str) -> None:
     count = 25
-    with open_desk(tmp_path) as desk:
+    with open_desk(home) as desk:
         for session in ("s1", "own-a", "own-b"):
             Caller(desk.session(session)).start()
-        texts = writers("together", tmp_path, count)
+        texts = writers("together", home, count)
         assert len(texts["a"]) == count and texts["a"] == texts["b"]
         run = desk.existing("s1").run
         assert run is not None
@@ -56,12 +62,12 @@ def test_two_processes_lose_nothing_and_leave_no_gap(tmp_path: Path) -> None:
         assert desk.verify().ok
 
 
-def test_a_writer_that_is_killed_at_any_moment_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
-    with open_desk(tmp_path) as desk:
+def test_a_writer_that_is_killed_at_any_moment_loses_nothing_that_was_acknowledged(home: str) -> None:
+    with open_desk(home) as desk:
         Caller(desk.session("s1")).start()
-    acknowledged = writers("killed", tmp_path, 15)
+    acknowledged = writers("killed", home, 15)
     assert len(acknowledged) >= 10
-    with open_desk(tmp_path) as desk:
+    with open_desk(home) as desk:
         assert desk.verify().problems == ()
         session = desk.existing("s1")
         run = session.run
@@ -78,15 +84,15 @@ def test_a_writer_that_is_killed_at_any_moment_loses_nothing_that_was_acknowledg
 
 
 def test_threads_that_are_killed_in_a_shared_transaction_lose_nothing_that_was_acknowledged(
-    tmp_path: Path,
+    home: str,
 ) -> None:
     names = [f"t{n}" for n in range(THREADS)]
-    with open_desk(tmp_path) as desk:
+    with open_desk(home) as desk:
         for name in names:
             Caller(desk.session(name)).start()
-    acknowledged = writers("killed-in-threads", tmp_path, 12)
+    acknowledged = writers("killed-in-threads", home, 12)
     assert len(acknowledged) >= 8
-    with open_desk(tmp_path) as desk:
+    with open_desk(home) as desk:
         assert desk.verify().problems == ()
         recorded = set()
         for name in names:
@@ -100,8 +106,8 @@ def test_threads_that_are_killed_in_a_shared_transaction_lose_nothing_that_was_a
         assert len(recorded) - len(acknowledged) <= 12 * THREADS
 
 
-def test_threads_of_one_desk_write_to_one_session_without_an_error(tmp_path: Path) -> None:
-    with open_desk(tmp_path) as desk:
+def test_threads_of_one_desk_write_to_one_session_without_an_error(home: str) -> None:
+    with open_desk(home) as desk:
         session = desk.session("s1")
         Caller(session).start()
         problems: list[BaseException] = []
@@ -130,14 +136,14 @@ def test_threads_of_one_desk_write_to_one_session_without_an_error(tmp_path: Pat
         assert desk.verify().ok
 
 
-def test_verifying_and_exporting_while_others_write_raises_no_alarm(tmp_path: Path) -> None:
-    with open_desk(tmp_path / "desk") as desk:
+def test_verifying_and_exporting_while_others_write_raises_no_alarm(home: str, tmp_path: Path) -> None:
+    with open_desk(home) as desk:
         research = Caller(desk.session("s1"))
         research.start()
         stop = threading.Event()
 
         def work() -> None:
-            other = open_desk(tmp_path / "desk")
+            other = open_desk(home)
             writer = Caller(other.existing("s1"))
             writer.count = 1_000
             while not stop.is_set():
@@ -165,8 +171,8 @@ def test_verifying_and_exporting_while_others_write_raises_no_alarm(tmp_path: Pa
 # -- drivers ----------------------------------------------------------------------------------------------------
 
 
-def test_a_second_driver_is_told_who_drives(tmp_path: Path) -> None:
-    with open_desk(tmp_path) as one, open_desk(tmp_path) as two:
+def test_a_second_driver_is_told_who_drives(home: str) -> None:
+    with open_desk(home) as one, open_desk(home) as two:
         session = one.session("s1")
         with one.driving(session) as driven:
             with (
@@ -183,8 +189,8 @@ def test_a_second_driver_is_told_who_drives(tmp_path: Path) -> None:
         Caller(session).start()
 
 
-def test_a_driver_that_was_overtaken_can_write_no_more_and_people_still_can(tmp_path: Path) -> None:
-    with open_desk(tmp_path) as one, open_desk(tmp_path) as two:
+def test_a_driver_that_was_overtaken_can_write_no_more_and_people_still_can(home: str) -> None:
+    with open_desk(home) as one, open_desk(home) as two:
         with one.driving(one.session("s1")) as driven:
             slow = Caller(driven)
             slow.start()
@@ -200,8 +206,8 @@ def test_a_driver_that_was_overtaken_can_write_no_more_and_people_still_can(tmp_
         assert two.verify().ok
 
 
-def test_two_sessions_can_be_driven_at_once(tmp_path: Path) -> None:
-    with open_desk(tmp_path) as desk:
+def test_two_sessions_can_be_driven_at_once(home: str) -> None:
+    with open_desk(home) as desk:
         one, two = desk.session("S1"), desk.session("s1")
         with desk.driving(one), desk.driving(two):
             Caller(one).start()

@@ -12,7 +12,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from researchdesk.tools.door import Session
 from researchdesk.tools.workspace import open_desk
@@ -33,7 +32,7 @@ def save(session: Session, name: str, size: int = 20_000) -> str:
     return result.text
 
 
-def one_after_the_other(home: Path, attempt: int, into: int) -> None:
+def one_after_the_other(home: str, attempt: int, into: int) -> None:
     """Save sources in one session, and tell of each that was acknowledged."""
     session = open_desk(home).existing("s1")
     for n in itertools.count():
@@ -41,7 +40,7 @@ def one_after_the_other(home: Path, attempt: int, into: int) -> None:
         os.write(into, f"r{attempt}-{n}\n".encode())
 
 
-def in_threads(home: Path, attempt: int, into: int) -> None:
+def in_threads(home: str, attempt: int, into: int) -> None:
     """Save sources in several sessions at once, so that they share transactions, and tell of each."""
     desk = open_desk(home)
 
@@ -58,7 +57,7 @@ def in_threads(home: Path, attempt: int, into: int) -> None:
         thread.join()
 
 
-def killed(home: Path, rounds: int, work: Callable[[Path, int, int], None]) -> list[str]:
+def killed(home: str, rounds: int, work: Callable[[str, int, int], None]) -> list[str]:
     """Start a writer again and again and kill it at some moment; gives the calls that were acknowledged."""
     dice = random.Random(7)
     acknowledged: list[str] = []
@@ -79,7 +78,7 @@ def killed(home: Path, rounds: int, work: Callable[[Path, int, int], None]) -> l
     return acknowledged
 
 
-def together(home: Path, count: int) -> dict[str, list[str]]:
+def together(home: str, count: int) -> dict[str, list[str]]:
     """Two writers of one shared session, of one set of shared calls, and of a session each; gives their texts."""
     pipes = []
     for writer in ("a", "b"):
@@ -107,7 +106,7 @@ def together(home: Path, count: int) -> dict[str, list[str]]:
             return results
 
 
-WORK: dict[str, Callable[[Path, int], object]] = {
+WORK: dict[str, Callable[[str, int], object]] = {
     "together": together,
     "killed": lambda home, rounds: killed(home, rounds, one_after_the_other),
     "killed-in-threads": lambda home, rounds: killed(home, rounds, in_threads),
@@ -115,4 +114,4 @@ WORK: dict[str, Callable[[Path, int], object]] = {
 
 if __name__ == "__main__":
     what, folder, number = sys.argv[1:]
-    print(json.dumps(WORK[what](Path(folder), int(number))))
+    print(json.dumps(WORK[what](folder, int(number))))

@@ -1,0 +1,82 @@
+"""LangGraph's checkpoints on a PostgreSQL server, in a schema of their own beside the desk's."""
+
+import contextlib
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+from langgraph.checkpoint.postgres import PostgresSaver
+from psycopg import Connection
+from psycopg.rows import dict_row
+
+from researchdesk.graph.checkpoints import safe_serializer
+from researchdesk.state.errors import Unavailable
+from researchdesk.stores.postgres.address import Address
+from researchdesk.stores.postgres.connection import connect, postgres_errors
+from researchdesk.stores.postgres.migrations import lock_number
+
+_NO_DAMAGE = psycopg.errors.InsufficientPrivilege
+WAIT_SECONDS = 60.0
+
+
+@contextlib.contextmanager
+def open_server_checkpointer(address: Address) -> Iterator[PostgresSaver]:
+    """A checkpointer beside a desk; tables that are not as it made them are made anew: the ledger has everything.
+
+    Raises:
+        Unavailable: the server cannot be reached, or does not let us make the schema.
+    """
+    with (
+        postgres_errors(address),
+        connect(address, schema=address.checkpoints, row_factory=dict_row, prepare_threshold=0) as connection,
+    ):
+        saver = PostgresSaver(connection, serde=safe_serializer())
+        try:
+            _ready(connection, saver, address)
+        except psycopg.ProgrammingError as problem:
+            if isinstance(problem, _NO_DAMAGE):
+                raise
+            connection.execute(f"DROP SCHEMA IF EXISTS {address.checkpoints} CASCADE")
+            _ready(connection, saver, address)
+        yield saver
+
+
+def _ready(connection: Connection[Any], saver: PostgresSaver, address: Address) -> None:
+    """Make the tables where they are missing, and touch each, so that what is wrong with them shows now."""
+    if _version(connection) < len(saver.MIGRATIONS) - 1:
+        with _alone(connection, address):
+            there = "SELECT 1 FROM pg_namespace WHERE nspname = %s"
+            if connection.execute(there, (address.checkpoints,)).fetchone() is None:
+                connection.execute(f"CREATE SCHEMA {address.checkpoints}")
+            saver.setup()
+    saver.delete_thread("")
+
+
+def _version(connection: Connection[Any]) -> int:
+    found = connection.execute("SELECT to_regclass('checkpoint_migrations') AS named").fetchone()
+    if found is None or found["named"] is None:
+        return -1
+    newest = connection.execute("SELECT max(v) AS newest FROM checkpoint_migrations").fetchone()
+    return -1 if newest is None or newest["newest"] is None else int(newest["newest"])
+
+
+@contextlib.contextmanager
+def _alone(connection: Connection[Any], address: Address) -> Iterator[None]:
+    """The only process that makes tables here.
+
+    The lock is asked for again and again, not waited for: an index that is made concurrently waits for every
+    statement that runs, and so would for one that waits for this lock.
+    """
+    number, deadline = lock_number("checkpoints", address.schema), time.monotonic() + WAIT_SECONDS
+    while True:
+        found = connection.execute("SELECT pg_try_advisory_lock(%s) AS taken", (number,)).fetchone()
+        if found is not None and found["taken"]:
+            break
+        if time.monotonic() > deadline:
+            raise Unavailable(f"{address.shown}: another process makes the checkpoints' tables for very long")
+        time.sleep(0.05)
+    try:
+        yield
+    finally:
+        connection.execute("SELECT pg_advisory_unlock(%s)", (number,))
