@@ -1,0 +1,280 @@
+"""A desk on a PostgreSQL server as people use it: whole runs, killed and resumed, exports to and from a folder."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from langgraph.checkpoint.postgres import PostgresSaver
+
+from researchdesk.graph import checkpoints
+from researchdesk.graph.runner import new_session_id, resume_research, run_research
+from researchdesk.state.errors import SessionBusy, UsageError
+from researchdesk.state.ids import session_stream
+from researchdesk.stores.postgres.address import parse_address
+from researchdesk.stores.postgres.connection import connect
+from researchdesk.tools.sources.gathering import Sources
+from researchdesk.tools.workspace import Desk, open_desk
+
+from ..desks import Caller, scripted_source
+
+QUESTION = "What is the minimum length of a password?"
+DOCUMENTS = {
+    "agency/length.md": "# Length\n\nPasswords shall have a minimum length of 15 characters where they stand alone.",
+    "project/sheet.md": "# Password length\n\nThe minimum length of a password should be 8 characters.",
+    "office/guidance.md": "# Guidance\n\nCurrent guidelines require a minimum password length of 12 characters.",
+}
+KILLED_AT = 60
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    for name, text in DOCUMENTS.items():
+        path = tmp_path / "corpus" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text + "\n")
+    return tmp_path / "corpus"
+
+
+def command(*arguments: str | Path) -> list[str]:
+    return [sys.executable, "-P", "-m", "researchdesk.graph.cli", *map(str, arguments)]
+
+
+def ended(*arguments: str | Path) -> str:
+    done = subprocess.run(
+        command(*arguments), capture_output=True, text=True, timeout=120, env=environment(), check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def environment() -> dict[str, str]:
+    return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+
+
+def shape(desk: Desk, session_id: str) -> list[str]:
+    """What happened in a session, without what a kill adds: requests that were asked again."""
+    kinds = [event.type for event in desk.existing(session_id).events()]
+    return [kind for kind in kinds if not kind.startswith("model_") and kind != "run_configured"]
+
+
+def test_a_run_that_is_killed_goes_on_and_ends_as_one_that_was_not(
+    postgres: str, corpus: Path, tmp_path: Path
+) -> None:
+    run = ("run", QUESTION, "--corpus", corpus, "--scope", "quick", "--json")
+    with subprocess.Popen(
+        command(*run, "--session", "r1", "--home", postgres),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=environment(),
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if json.loads(line).get("seq", 0) >= KILLED_AT:
+                process.kill()
+                break
+    with open_desk(postgres) as desk:
+        assert desk.ledger.head(session_stream("r1")).count >= KILLED_AT
+        assert desk.existing("r1").run.stage != "completed"  # type: ignore[union-attr]
+        assert desk.verify().problems == ()
+    ended("resume", "r1", "--home", postgres)
+    with open_desk(postgres) as desk, open_desk(tmp_path / "folder") as whole:
+        run_research(whole, QUESTION, corpus=[corpus], scope="quick", session_id="r1")
+        assert desk.verify().problems == ()
+        assert shape(desk, "r1") == shape(whole, "r1")
+        calls = desk.ledger.query("SELECT turn_id, id FROM tool_calls WHERE session_id = ?", ("r1",))
+        assert len({(row["turn_id"], row["id"]) for row in calls}) == len(calls)
+        assert [row["numbers"] for row in desk.ledger.query("SELECT count(*) AS numbers FROM events")] == [
+            desk.ledger.tail(limit=10_000)[-1].global_seq
+        ]
+    shown = ended("status", "r1", "--home", postgres)
+    assert "completed" in shown
+
+
+def test_every_command_that_looks_at_a_run_answers(postgres: str, corpus: Path) -> None:
+    with open_desk(postgres) as desk:
+        run_research(desk, QUESTION, corpus=[corpus], scope="quick", session_id="r1")
+        report = ended("report", "r1", "--home", postgres)
+        assert "## References" in report
+    looks: dict[str, Callable[[str], bool]] = {
+        "sessions": lambda text: "r1" in text,
+        "sources": lambda text: "s_001" in text,
+        "questions": lambda text: "q_001" in text,
+        "claims": lambda text: "c_001" in text,
+        "log": lambda text: "deep_research_complete" in text,
+        "events": lambda text: "research_completed" in text,
+        "verify": lambda text: text.startswith("ok: checked 1 streams"),
+    }
+    for name, expected in looks.items():
+        assert expected(ended(name, "--home", postgres)), name
+
+
+def test_a_session_goes_to_a_folder_and_back_with_the_same_bytes(postgres: str, tmp_path: Path) -> None:
+    source = scripted_source()
+    with open_desk(tmp_path / "folder") as folder, open_desk(postgres) as desk:
+        research = Caller(folder.session("s1", sources=Sources(providers=(source,), fetchers=(source,))))
+        research.start()
+        research.ok("search_sources", query="sky")
+        research.ok("archive_source", locator="https://b.org/")
+        gone = research.source("forget this")
+        folder.purge("s1", [gone], actor="human:me", reason="asked")
+        exported = folder.export("s1", tmp_path / "1.jsonl").read_bytes()
+        assert not desk.import_session(tmp_path / "1.jsonl").already_here
+        assert desk.import_session(tmp_path / "1.jsonl").already_here
+        assert desk.verify().problems == ()
+        assert desk.export("s1", tmp_path / "2.jsonl").read_bytes() == exported
+        assert desk.rebuild("s1") == folder.rebuild("s1")
+        assert desk.verify().problems == ()
+        desk.export("s1", tmp_path / "2.zip")
+        with open_desk(tmp_path / "third") as third:
+            third.import_session(tmp_path / "2.zip")
+            assert third.verify().problems == ()
+        assert desk.existing("s1").workspace == folder.existing("s1").workspace
+
+
+def test_a_finished_run_is_handed_off_and_purged(postgres: str) -> None:
+    with open_desk(postgres) as desk:
+        Caller(desk.session("s1")).finish()
+        assert desk.handoff("s1") == desk.handoff("s1")
+        assert desk.latest() == "s1"
+        assert {summary.session_id for summary in desk.sessions()} == {"s1", "s1-next"}
+        assert desk.purge("s1", actor="human:me", reason="law") > 3
+        assert desk.verify().problems == ()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE events SET payload = replace(payload, 'Why', 'How') WHERE seq = 2",
+        "DELETE FROM events WHERE seq = (SELECT max(seq) FROM events)",
+        "UPDATE heads SET rows_digest = hash",
+        "UPDATE artifacts SET name = 'another'",
+        "DELETE FROM artifact_sources",
+        "UPDATE blobs SET bytes = 'x'",
+        "INSERT INTO sessions SELECT 'ghost', labels, \"user\", parent, profile, continues, created_at FROM sessions",
+    ],
+)
+def test_what_was_changed_behind_the_ledger_is_found(postgres: str, change: str) -> None:
+    with open_desk(postgres) as desk:
+        Caller(desk.session("s1")).finish()
+        assert desk.verify().ok
+        with connect(parse_address(postgres)) as raw:
+            raw.execute("SET session_replication_role = replica")  # no trigger and no reference is looked at
+            assert raw.execute(change).rowcount
+        assert not desk.verify().ok
+
+
+def test_two_desks_of_one_database_know_nothing_of_each_other(postgres: str) -> None:
+    other = f"{postgres[:-1]}{'f' if postgres[-1] != 'f' else '0'}"
+    try:
+        with open_desk(postgres) as one, open_desk(other) as two:
+            assert (one.home != two.home, one.where) == (True, parse_address(postgres).shown)
+            Caller(one.session("s1")).start()
+            assert two.sessions() == []
+            with one.driving(one.existing("s1")), two.driving(two.session("s1")):
+                pass
+    finally:
+        with psycopg.connect(parse_address(other).conninfo, autocommit=True) as raw:
+            raw.execute(f"DROP SCHEMA IF EXISTS {parse_address(other).schema} CASCADE")
+
+
+def test_a_new_name_is_given_once(postgres: str) -> None:
+    with open_desk(postgres) as one, open_desk(postgres) as two:
+        assert [new_session_id(desk) for desk in (one, two, one)] == ["r1", "r2", "r3"]
+
+
+def test_a_driver_whose_connection_is_cut_is_no_driver_any_more(postgres: str) -> None:
+    with open_desk(postgres) as one, open_desk(postgres) as two:
+        session = one.session("s1")
+        lock = one.locks.lock("s1")
+        lock.acquire()
+        with pytest.raises(SessionBusy), two.driving(two.existing("s1")):
+            pass
+        with connect(parse_address(postgres)) as raw:
+            held = "SELECT pg_terminate_backend(%s::int, 5000)"
+            raw.execute(held, (lock._connection.info.backend_pid,))  # type: ignore[attr-defined]
+        with two.driving(two.existing("s1")) as driven:
+            Caller(driven).start()
+        lock.release()
+        assert session.run is not None
+
+
+def test_a_child_that_lives_on_keeps_no_lock_of_its_parent(postgres: str) -> None:
+    with open_desk(postgres) as desk:
+        desk.session("s1")
+        out, into = os.pipe()
+        parent = os.fork()
+        if parent == 0:
+            desk.locks.lock("s1").acquire()
+            if os.fork() == 0:  # it outlives the one that holds the lock
+                os.close(into)
+                os.read(out, 1)
+            os._exit(0)
+        os.waitpid(parent, 0)
+        try:
+            with desk.driving(desk.existing("s1")):
+                pass
+        finally:
+            os.write(into, b"x")
+
+
+def test_the_environment_may_name_a_desk_on_a_server(
+    postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RESEARCHDESK_HOME", postgres)
+    with open_desk() as desk:
+        Caller(desk.session("s1")).start()
+        assert desk.home.parent == Path(".researchdesk") / "postgres"
+    assert "s1" in ended("sessions")
+
+
+def test_without_the_driver_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "researchdesk.stores.postgres.ledger", None)
+    with pytest.raises(UsageError, match=r"pip install 'researchdesk\[postgres\]'"):
+        open_desk("postgresql://host/database")
+
+
+# -- checkpoints ----------------------------------------------------------------------------------------------------
+
+
+def test_the_checkpointer_is_the_servers_and_trusts_no_types(postgres: str) -> None:
+    with open_desk(postgres) as desk, checkpoints.checkpointer_of(desk) as saver:
+        assert isinstance(saver, PostgresSaver)
+        assert saver.serde._allowed_msgpack_modules is None  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DROP SCHEMA {} CASCADE",
+        "DROP TABLE {}.checkpoint_blobs",
+        "ALTER TABLE {}.checkpoints DROP COLUMN thread_id CASCADE",
+        "DELETE FROM {}.checkpoint_migrations WHERE v > 5",
+    ],
+)
+def test_spoiled_checkpoints_do_not_matter(postgres: str, corpus: Path, damage: str) -> None:
+    address = parse_address(postgres)
+
+    def stop(event: dict[str, Any]) -> None:
+        if event.get("seq", 0) >= KILLED_AT:
+            raise KeyboardInterrupt
+
+    with open_desk(postgres) as desk:
+        with pytest.raises(KeyboardInterrupt):
+            run_research(desk, QUESTION, corpus=[corpus], scope="quick", session_id="r1", on_event=stop)
+        with connect(address) as raw:
+            raw.execute(damage.format(address.checkpoints))
+        assert resume_research(desk, "r1").status == "completed"
+        assert desk.verify().problems == ()
+
+
+def test_a_desk_in_a_folder_is_named_by_it(tmp_path: Path) -> None:
+    with open_desk(tmp_path) as desk:
+        assert (desk.address, desk.where) == (None, str(tmp_path))
