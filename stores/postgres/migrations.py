@@ -7,6 +7,7 @@ import secrets
 from importlib.resources import files
 from typing import Any
 
+import psycopg
 from psycopg import Connection
 
 from researchdesk.state.errors import NotFound, Unavailable
@@ -67,7 +68,13 @@ def _made_for_a_look(address: Address) -> frozenset[tuple[str, str]]:
     name = f"look_{secrets.token_hex(8)}"
     with postgres_errors(address), contextlib.closing(connect(address, schema=name)) as connection:
         connection.execute("BEGIN")
-        connection.execute(f"CREATE SCHEMA {name}")
+        try:
+            connection.execute(f"CREATE SCHEMA {name}")
+        except psycopg.errors.InsufficientPrivilege:
+            raise Unavailable(
+                f"{address.shown}: the desk's schema is compared with one that is made for a moment, and this user may "
+                "make none. Grant it CREATE on the database, then verify again"
+            ) from None
         for _, sql in steps():
             connection.execute(sql)
         found = catalogue(connection)

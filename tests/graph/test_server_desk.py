@@ -19,6 +19,7 @@ from researchdesk.state.ids import session_stream
 from researchdesk.stores.postgres.address import parse_address
 from researchdesk.stores.postgres.connection import connect
 from researchdesk.tools.sources.gathering import Sources
+from researchdesk.tools.sources.web.archive import LedgerArchive
 from researchdesk.tools.workspace import Desk, open_desk
 
 from ..desks import Caller, scripted_source
@@ -136,6 +137,18 @@ def test_a_session_goes_to_a_folder_and_back_with_the_same_bytes(postgres: str, 
             third.import_session(tmp_path / "2.zip")
             assert third.verify().problems == ()
         assert desk.existing("s1").workspace == folder.existing("s1").workspace
+
+
+def test_a_page_that_was_archived_is_looked_up(postgres: str) -> None:
+    source = scripted_source()
+    with open_desk(postgres) as desk:
+        research = Caller(desk.session("s1", sources=Sources(providers=(source,), fetchers=(source,))))
+        research.start()
+        research.ok("archive_source", locator="https://b.org/")
+        assert (
+            LedgerArchive(desk.ledger).known("https://b.org/") is None
+        )  # nothing says that it may be called unchanged
+        assert LedgerArchive(desk.ledger).known("https://c.org/") is None
 
 
 def test_a_finished_run_is_handed_off_and_purged(postgres: str) -> None:

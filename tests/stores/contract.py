@@ -251,6 +251,11 @@ class LedgerContract:
         ]
         assert ledger.query("\n select\n\tsession_id\nFROM sessions") == [{"session_id": "s1"}]
         assert ledger.query("WITH\n one AS (SELECT 1 AS n) SELECT n FROM one") == [{"n": 1}]
+        both = (
+            "SELECT session_id || '?%' AS named FROM sessions WHERE session_id = ? AND session_id LIKE '%1'"
+        )
+        assert ledger.query(both, ("s1",)) == [{"named": "s1?%"}]
+        assert ledger.query(both, ("s2",)) == []
         writes = ("DELETE FROM research_runs", "UPDATE heads SET count = 9", "CREATE TABLE t (x INTEGER)")
         for sql in (
             *writes,

@@ -3,10 +3,13 @@
 import contextlib
 import os
 import re
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -464,3 +467,17 @@ def test_what_is_no_address_of_a_desk_is_refused(url: str) -> None:
 
 def test_a_test_server_is_found_or_named() -> None:
     assert server() == "" or server().startswith("postgres")
+
+
+def test_eight_processes_append_to_one_desk_without_an_error_or_a_gap(postgres: str) -> None:
+    script = Path(__file__).resolve().parents[2] / "benchmarks" / "postgres.py"
+    few = ("--processes", "8", "--each", "20", "--appends", "0")
+    done = subprocess.run(
+        [sys.executable, script, "--server", server(), *few],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "160" in done.stdout
