@@ -88,7 +88,8 @@ class Ddgs:
             from ddgs import DDGS
         except ImportError:
             raise SearchFailed("search_unavailable", INSTALL, transient=False) from None
-        return DDGS(timeout=max(1, int(self._timeout / 2)))
+        library: Engines = DDGS(timeout=max(1, int(self._timeout / 2)))
+        return library
 
 
 def _is_empty(problem: Exception) -> bool:
