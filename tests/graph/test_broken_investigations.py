@@ -14,12 +14,13 @@ from researchdesk.state import events as ev
 from researchdesk.state.limits import CALLS_PER_TURN
 from researchdesk.tools.door import Session
 from researchdesk.tools.sources.gathering import Sources
-from researchdesk.tools.sources.ports import SearchFailed
+from researchdesk.tools.sources.ports import Fetched, SearchFailed, SearchOutcome
 from researchdesk.tools.sources.scripted import Page
 
 from .investigators import (
     ALPS,
     ALPS_QUOTE,
+    COPY,
     NEGATION,
     ROADS,
     ROADS_QUOTE,
@@ -188,3 +189,34 @@ def test_a_run_that_dies_while_code_searches_again_or_closes_it_ends_as_it_would
     assert written[0] == written[1]
     assert desk.ledger.query("SELECT * FROM gathered") == []
     assert desk.verify().problems == ()
+
+
+def test_a_reader_and_a_provider_that_break_cost_their_own_calls_alone(
+    desk: rd.Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = web()
+    read, find = source.fetch, source.search
+
+    def fetch(locator: str) -> Fetched:
+        if locator == ROADS:
+            raise RuntimeError("no such thing")
+        return read(locator)
+
+    def look(query: str, *, limit: int) -> SearchOutcome:
+        if query == NEGATION:
+            raise KeyError("results")
+        return find(query, limit=limit)
+
+    monkeypatch.setattr(source, "fetch", fetch)
+    monkeypatch.setattr(source, "search", look)
+    ended = investigate(
+        desk, player([search(), search(NEGATION), *archive(ALPS, ROADS, COPY)], [note()]), source
+    )
+    assert ended.status == "completed"
+    assert codes(desk, "search_sources") == ["", "search_unavailable"]
+    assert codes(desk, "archive_source") == ["", "fetch_unreadable", ""]
+    tried = desk.existing("s").frontier.attempts.values()
+    assert {a.query: a.cause for a in tried if a.cause} == {
+        NEGATION: "infrastructure",
+        ROADS: "infrastructure",
+    }

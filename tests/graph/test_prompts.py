@@ -76,8 +76,13 @@ def test_a_run_at_its_limits_still_has_a_prompt_under_the_cap(large: Caller) -> 
 def test_many_records_of_every_kind_leave_room_for_claims(tmp_path: Path) -> None:
     caller = Caller(rd.open_desk(tmp_path).session("s1", labels=INVESTIGATION_LABELS))
     caller.start("何" * 2_000)
-    caller.source("Text.")
-    link = {"source_id": "s_001", "stance": "supports", "quote": "Text.", "quotes_other_source": ""}
+    caller.source("Every swift is counted.")
+    link = {
+        "source_id": "s_001",
+        "stance": "supports",
+        "quote": "Every swift is counted.",
+        "quotes_other_source": "",
+    }
     claims = [{"kind": "claim", "text": f"{number} {'主' * 200}", "links": [link]} for number in range(20)]
     caller.ok("notes_append", section="Unverified", entries=claims)
     kinds: dict[str, tuple[str, dict[str, Any]]] = {
