@@ -5,6 +5,7 @@ of its copies of their sockets, so that its parent's sessions and locks end with
 """
 
 import contextlib
+import logging
 import os
 import threading
 import weakref
@@ -24,6 +25,9 @@ from researchdesk.state.errors import (
 )
 from researchdesk.stores.ledger import HeadMoved
 from researchdesk.stores.postgres.address import Address
+
+# What the driver warns of is raised as well, and told once.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 PREPARED = 400
 AT_ONCE = 4
