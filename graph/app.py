@@ -1,8 +1,8 @@
 """The graph that a LangGraph server serves; `langgraph.json` names it.
 
 It has no checkpointer, since the server brings its own, and opens its desk at the first run. Environment:
-``RESEARCHDESK_HOME`` (the home folder), ``RESEARCHDESK_CORPUS`` (folders and files, separated like ``PATH``; the
-working folder when unset) and ``RESEARCHDESK_MODEL`` (``offline`` when unset).
+``RESEARCHDESK_HOME`` (the home folder, or the URL of a PostgreSQL desk), ``RESEARCHDESK_CORPUS`` (folders and files,
+separated like ``PATH``; the working folder when unset) and ``RESEARCHDESK_MODEL`` (``offline`` when unset).
 """
 
 import os

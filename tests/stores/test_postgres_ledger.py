@@ -3,6 +3,7 @@
 import contextlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -37,7 +38,7 @@ from researchdesk.stores.sqlite.migrations import steps as sqlite_steps
 from researchdesk.stores.verify import verify
 
 from ..desks import call
-from ..postgres_server import server
+from ..postgres_server import NO_SERVER, server
 from .contract import LedgerContract, artifact, recorded
 
 Raw = Callable[[str], None]
@@ -392,6 +393,40 @@ def _sqlite_references(db: Any, table: str) -> set[tuple[str, tuple[str, ...]]]:
     return {(target, tuple(columns)) for target, columns in found.values()}
 
 
+def _checks(ddl: str) -> dict[str, list[str]]:
+    """The conditions of each table, in the words of SQLite's DDL and in their order."""
+    for pattern, sqlite_word in (
+        (r"(\w+)::json IS NOT NULL", r"json_valid(\1)"),
+        (r"(\w+) LIKE 'sha256:%'", r"\1 GLOB 'sha256:*'"),
+        (r"\s+", " "),
+    ):
+        ddl = re.sub(pattern, sqlite_word, ddl)
+    tables = re.findall(r"CREATE TABLE (\w+) \((.*?)\)[^()]*?;", ddl)
+    return {
+        name: [_condition(body, found.end()) for found in re.finditer(r"CHECK \(", body)]
+        for name, body in tables
+    }
+
+
+def _condition(body: str, start: int) -> str:
+    depth = 1
+    for at, letter in enumerate(body[start:], start):
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if depth == 0:
+            return body[start:at]
+    return body[start:]
+
+
+def test_both_backends_check_the_same_conditions() -> None:
+    sqlite, postgres = (_checks("".join(sql for _, sql in found)) for found in (sqlite_steps(), steps()))
+    assert sum(map(len, sqlite.values())) > 100
+    own = {"counter", "schema_steps"}
+    assert {name: found for name, found in postgres.items() if name not in {*own, "events"}} == {
+        name: found for name, found in sqlite.items() if name != "events"
+    }
+    assert postgres["events"] == ["global_seq >= 1", *sqlite["events"]]
+
+
 def test_texts_are_compared_byte_by_byte_as_sqlite_does(made: Any) -> None:
     others = made.execute(
         "SELECT attrelid::regclass::text, attname FROM pg_attribute JOIN pg_collation l ON l.oid = attcollation "
@@ -481,3 +516,13 @@ def test_eight_processes_append_to_one_desk_without_an_error_or_a_gap(postgres: 
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "160" in done.stdout
+
+
+def test_a_server_that_is_stopped_at_once_loses_nothing_and_no_writer_notices() -> None:
+    if not (shutil.which("initdb") or list(Path("/usr/lib/postgresql").glob("*/bin/initdb"))):
+        pytest.skip(f"{NO_SERVER}, and no initdb to make one")
+    script = Path(__file__).resolve().parents[2] / "benchmarks" / "postgres_stops.py"
+    done = subprocess.run(
+        [sys.executable, script, "--stops", "2"], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
