@@ -22,6 +22,7 @@ from sessions import CALLS, WARM_UP, Side, Timed, caller, interleaved, middle
 from showing import Bar, add_no_fail, judge, show
 
 from researchdesk.state import events as ev
+from researchdesk.state.ids import CallId
 from researchdesk.stores.codec import Refs
 from researchdesk.stores.ledger import Append
 from researchdesk.stores.postgres.address import parse_address
@@ -82,6 +83,11 @@ def against_bare(server: str, *, call: bool, times: int) -> list[Timed]:
         started(session)("deep_research_record_step", CALLS["deep_research_record_step"])
         events = like_a_step(session) if call else lambda n: [CONFIGURED]
         made = made_appends(session, events, times=times + WARM_UP)
+        if call:
+            made = [
+                replace(a, settles=CallId(session="s", turn="", call=f"append{n}"))
+                for n, a in enumerate(made)
+            ]
         following = iter(made)
         rows = iter(
             [(n, *(getattr(a.events[-1], name) for name in EVENT_FIELDS)) for n, a in enumerate(made, 1)]

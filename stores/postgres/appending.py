@@ -35,6 +35,7 @@ class _Shape:
 
     begins: bool
     leased: bool
+    settles: bool
     events: int
     bodies: bool
     inserts: tuple[tuple[str, int], ...]
@@ -47,6 +48,7 @@ def append_statement(append: Append) -> tuple[str, list[Any]]:
     shape = _Shape(
         append.head.count == 0,
         append.lease is not None,
+        append.settles is not None and not needs_second_look(append),
         _size(append.events),
         bool(append.bodies),
         tuple((table, _size(rows)) for table, rows in inserts.items()),
@@ -55,6 +57,14 @@ def append_statement(append: Append) -> tuple[str, list[Any]]:
     values = _parameters(append, shape, inserts, updates)
     # A number has one type whatever its size, so that a text is prepared once.
     return _text(shape), [Int8(value) if type(value) is int else value for value in values]
+
+
+def needs_second_look(append: Append) -> bool:
+    """Whether it keeps or drops bodies by what others have committed while it waited for its turn.
+
+    That is for a statement of its own, whose view is newer than that of the one that waited.
+    """
+    return bool(append.adopts or append.drops)
 
 
 def rows_text(rows: list[Row], table: str) -> str:
@@ -93,6 +103,8 @@ def _parameters(append: Append, shape: _Shape, inserts: Rows, updates: Rows) -> 
     yield from (lease.session_id, lease.epoch) if lease else (None, 0)
     if shape.bodies:
         yield from (list(append.bodies), list(append.bodies.values()))
+    if shape.settles and append.settles:
+        yield from (append.settles.session, append.settles.turn, append.settles.call)
     if shape.events:
         for event in append.events:
             yield from _event_values(event)
@@ -124,6 +136,9 @@ def _text(shape: _Shape) -> str:
         parts.append(
             f"bodies AS (INSERT INTO blobs SELECT body.* FROM moved, {bodies} ON CONFLICT DO NOTHING)"
         )
+    if shape.settles:
+        call = (f"{name} = ${next(numbers)}" for name in ("session_id", "turn_id", "tool_call_id"))
+        parts.append(f"settled AS (DELETE FROM gathered USING moved WHERE {' AND '.join(call)})")
     names = ", ".join(EVENT_FIELDS)
     parts.append(
         f"happened AS (INSERT INTO events (global_seq, {names}) SELECT base + seq - $3, {names} "

@@ -19,7 +19,7 @@ from researchdesk.state.tables import TABLES
 from researchdesk.stores.codec import StoredEvent
 from researchdesk.stores.ledger import Append, Head, HeadMoved, Lease, Staged
 from researchdesk.stores.postgres.address import Address
-from researchdesk.stores.postgres.appending import append_statement, quoted, rows_text
+from researchdesk.stores.postgres.appending import append_statement, needs_second_look, quoted, rows_text
 from researchdesk.stores.postgres.connection import Pool, connect, may_pass, own_error, postgres_errors
 from researchdesk.stores.postgres.migrations import catalogue, expected_catalogue, migrate
 from researchdesk.stores.postgres.placeholders import driver_text
@@ -55,7 +55,7 @@ _UNSAFE = "SELECT name FROM pg_settings WHERE name IN ('fsync', 'full_page_write
 class PostgresLedger:
     """A `Ledger` in one schema.
 
-    Every append is one statement and its own transaction; one that settles a call takes a second statement. Work that
+    Every append is one statement and its own transaction; one that keeps gathered bodies takes a second. Work that
     was under way when the server went away is done again when it is back; what was committed already is recognised by
     the stream's events.
     """
@@ -154,12 +154,11 @@ class PostgresLedger:
         def work(db: Connection[Any]) -> None:
             nonlocal tries
             tries += 1
-            if append.settles is None and not append.drops:
+            if not needs_second_look(append):
                 psycopg.RawCursor(db).execute(sql, values, prepare=True)
                 return
             with db.transaction():
                 psycopg.RawCursor(db).execute(sql, values, prepare=True)
-                # A statement of its own sees what was committed while this append waited for its turn.
                 db.execute(_SETTLE, _settled(append))
 
         try:

@@ -271,6 +271,29 @@ class TestPostgresLedger(LedgerContract):
         assert [e.seq for e in ledger.read("session:s1")] == [1, 2, 3]
         assert verify(ledger).problems == ()
 
+    def test_a_connection_that_is_lost_after_a_commit_of_two_statements_is_settled(
+        self, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        self.begin(ledger)
+        kept = content_hash(b"kept")
+        ledger.stage(call(), input_digest="d", receipt="r", bodies={kept: b"kept"})
+        real, lost = psycopg.Connection.transaction, []
+
+        @contextlib.contextmanager
+        def losing(connection: psycopg.Connection[Any], **more: Any) -> Iterator[Any]:
+            with real(connection, **more) as transaction:
+                yield transaction
+            if not lost:
+                lost.append("once")
+                connection.close()
+                raise psycopg.OperationalError("server closed the connection unexpectedly")
+
+        monkeypatch.setattr(psycopg.Connection, "transaction", losing)
+        self.write(ledger, artifact(1, b"kept"), recorded("c1"), settles=call(), adopts=(kept,))
+        assert (lost, ledger.body(kept), ledger.staged(call())) == (["once"], b"kept", None)
+        assert [e.global_seq for e in ledger.tail()] == [1, 2, 3, 4]
+        assert verify(ledger).problems == ()
+
     def test_a_lost_commit_that_somebody_else_overtook_is_no_success(
         self, ledger: Ledger, reopen: Callable[[], Ledger], monkeypatch: pytest.MonkeyPatch
     ) -> None:
