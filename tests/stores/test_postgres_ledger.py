@@ -277,7 +277,8 @@ class TestPostgresLedger(LedgerContract):
         self.begin(ledger)
         kept = content_hash(b"kept")
         ledger.stage(call(), input_digest="d", receipt="r", bodies={kept: b"kept"})
-        real, lost = psycopg.Connection.transaction, []
+        real = psycopg.Connection.transaction
+        lost: list[str] = []
 
         @contextlib.contextmanager
         def losing(connection: psycopg.Connection[Any], **more: Any) -> Iterator[Any]:
