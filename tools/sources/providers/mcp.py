@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
 from researchdesk.state.limits import ARCHIVED_CHARS
-from researchdesk.state.locators import UnsafeLocator, host_of, is_reserved_host, parse_locator
+from researchdesk.state.locators import host_of, is_reserved_host, is_web, parse_locator
 from researchdesk.tools.sources.domains import registrable_domain, suffix_list
 from researchdesk.tools.sources.ports import Fetched, FetchRefused, Hit, SearchFailed, SearchOutcome
 from researchdesk.tools.sources.providers.deadline import Late, within
@@ -84,10 +84,7 @@ class ToolFetch:
 
     def accepts(self, locator: str) -> bool:
         """Say whether it is a web page."""
-        try:
-            return parse_locator(locator).kind == "web"
-        except UnsafeLocator:
-            return False
+        return is_web(locator)
 
     def fetch(self, locator: str) -> Fetched:
         """Let the tool read the page; its text is what the tool made of it, and the receipt says so.
