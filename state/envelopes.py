@@ -106,11 +106,15 @@ def unseal(sealed: str, boundary: str) -> str:
     return opened.body
 
 
+def printable(text: str) -> str:
+    """``text`` on one line: white space folded, what no font shows or what turns a line around as U+FFFD."""
+    return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", " ".join(text.split()))
+
+
 def _attribute(name: str, value: str | int, tag: str) -> str:
     if not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", name):
         raise ValueError(f"no attribute name: {name!r}")
-    escaped = html.escape(_broken(str(value), tag), quote=True)
-    return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", " ".join(escaped.split()))
+    return printable(html.escape(_broken(str(value), tag), quote=True))
 
 
 def _broken(text: str, tag: str) -> str:

@@ -1,0 +1,1 @@
+"""The desk: files, what may be done to them, and who decides, as values and pure transitions."""
