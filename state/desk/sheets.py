@@ -45,7 +45,12 @@ def is_formula(cell: str) -> bool:
 
 def dimensions(text: str) -> Dimensions:
     """The size of a sheet."""
-    return _dimensions(read_grid(text))
+    return size_of(read_grid(text))
+
+
+def size_of(rows: list[Row]) -> Dimensions:
+    """The size of a sheet that is read already."""
+    return Dimensions(len(rows), len(rows[0]) if rows else 0)
 
 
 def header_row(text: str) -> tuple[str, ...]:
@@ -60,7 +65,7 @@ def read_range(text: str, area: str) -> Block:
         Refusal: ``bad_range``.
     """
     rows = read_grid(text)
-    size = _dimensions(rows)
+    size = size_of(rows)
     asked = parse_area(area) if area.strip() else Area(Ref(0, 0), Ref(size.rows - 1, size.columns - 1))
     last = Ref(min(asked.last.row, size.rows - 1), min(asked.last.column, size.columns - 1))
     if last.row < asked.first.row or last.column < asked.first.column:
@@ -71,10 +76,14 @@ def read_range(text: str, area: str) -> Block:
     )
 
 
-def read_cells(text: str, refs: Iterable[Ref]) -> dict[Ref, str]:
-    """What stands in single cells; "" beyond the end of the sheet."""
+def read_cells(text: str, names: Iterable[str]) -> dict[str, str]:
+    """What stands in the named cells; "" beyond the end of the sheet.
+
+    Raises:
+        Refusal: ``bad_range``.
+    """
     rows = read_grid(text)
-    return {ref: _cell(rows, ref) for ref in refs}
+    return {name: _cell(rows, parse_ref(name)) for name in names}
 
 
 def set_cells(text: str, cells: Iterable[tuple[str, str]]) -> str:
@@ -85,7 +94,7 @@ def set_cells(text: str, cells: Iterable[tuple[str, str]]) -> str:
     """
     changes = parse_cells(cells)
     rows = read_grid(text)
-    size = _dimensions(rows)
+    size = size_of(rows)
     filled = [ref for ref, value in changes.items() if value]
     height = max([size.rows, *(ref.row + 1 for ref in filled)])
     width = max([size.columns, *(ref.column + 1 for ref in filled)])
@@ -118,7 +127,7 @@ def parse_cells(cells: Iterable[tuple[str, str]]) -> dict[Ref, str]:
 def preview(text: str, *, rows: int = 5, columns: int = 8, cell_chars: int = 40) -> str:
     """The beginning of a sheet as CSV with long cells cut, and a last line that says what is left out."""
     grid = read_grid(text)
-    size = _dimensions(grid)
+    size = size_of(grid)
     shown = [[cut_line(cell, cell_chars) for cell in row[:columns]] for row in grid[:rows]]
     left = [
         f"{count:,} more {what if count > 1 else what[:-1]}"
@@ -126,10 +135,6 @@ def preview(text: str, *, rows: int = 5, columns: int = 8, cell_chars: int = 40)
         if count > 0
     ]
     return write_rows(shown) + (f"… {', '.join(left)}\n" if left else "")
-
-
-def _dimensions(rows: list[Row]) -> Dimensions:
-    return Dimensions(len(rows), len(rows[0]) if rows else 0)
 
 
 def _cell(rows: list[Row], ref: Ref) -> str:
