@@ -53,6 +53,13 @@ class PanelLayout:
     seen: tuple[str, ...] = ()
     """The ids of the last `SEEN_EFFECTS` effects that came, oldest first."""
 
+    @property
+    def newest(self) -> tuple[Panel, ...]:
+        """The panels with the focused one first, then the newest."""
+        first = self.panel(self.focused)
+        others = tuple(panel for panel in reversed(self.panels) if panel is not first)
+        return (first, *others) if first else others
+
     def panel(self, panel_id: str) -> Panel | None:
         """The open panel of this id."""
         return next((panel for panel in self.panels if panel.id == panel_id), None)
