@@ -205,7 +205,7 @@ def spending_text(
     return f"requests {workspace.called} of {min(max_steps or cap, cap)} · tokens {tokens}{money}{limit}"
 
 
-def milestone_text(event: ev.Event, workspace: Workspace) -> str:
+def milestone_text(event: ev.AnyEvent, workspace: Workspace) -> str:
     """What a log of a run should say about an event; empty for most of them."""
     match event:
         case ev.CheckpointRecorded():

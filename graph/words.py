@@ -5,6 +5,7 @@ from typing import Any, assert_never
 
 from researchdesk.graph.plain import one_line
 from researchdesk.state import events as ev
+from researchdesk.state.desk import events as dv
 from researchdesk.state.run import ResearchRun
 from researchdesk.state.vocabulary import ClaimStatus, QuestionStatus
 
@@ -124,12 +125,12 @@ def independence_text(links: int, clusters: Sequence[Sequence[str]]) -> str:
     return f"{text}: {'; '.join(reasons)}" if reasons else text
 
 
-def describe(event: ev.Event, *, limit: int = 100) -> str:
+def describe(event: ev.AnyEvent, *, limit: int = 100) -> str:
     """What an event was about, on one line of at most ``limit`` characters."""
     return one_line(_about(event), limit=limit)
 
 
-def _about(event: ev.Event) -> str:
+def _about(event: ev.AnyEvent) -> str:
     match event:
         case ev.SessionOpened():
             return f"session {event.session_id}, profile {event.profile}"
@@ -161,11 +162,46 @@ def _about(event: ev.Event) -> str:
             | ev.ModelAnswered()
             | ev.ModelFailed()
             | ev.CallRecorded()
+            | ev.CallSettled()
+            | ev.MessageReceived()
             | ev.HandoffDrafted()
         ):
             return _about_machinery(event)
+        case (
+            dv.FileCreated()
+            | dv.FileChanged()
+            | dv.ProposalMade()
+            | dv.ProposalApproved()
+            | dv.ProposalRejected()
+            | dv.ProposalLapsed()
+            | dv.ProposalExecuted()
+            | dv.ProposalFailed()
+            | dv.EffectsDerived()
+        ):
+            return _about_desk(event)
         case _:
             return _about_investigation(event)
+
+
+def _about_desk(event: dv.DeskEvent) -> str:
+    match event:
+        case dv.FileCreated():
+            return f"{event.file_id} {event.kind} {event.path} by {event.actor}"
+        case dv.FileChanged():
+            return f"{event.file_id} {event.op} {event.path} by {event.actor}"
+        case dv.ProposalMade():
+            return f"{event.proposal_id} to {event.verb} {event.path} ({event.tool})"
+        case dv.ProposalApproved():
+            return f"{event.proposal_id} by {event.actor}"
+        case dv.ProposalRejected() | dv.ProposalLapsed():
+            return f"{event.proposal_id} by {event.actor}: {event.reason}"
+        case dv.ProposalExecuted():
+            return event.proposal_id
+        case dv.ProposalFailed():
+            return f"{event.proposal_id}: {event.error}"
+        case dv.EffectsDerived():
+            return f"session {event.session_id}: {', '.join(effect.action for effect in event.effects)}"
+    assert_never(event)
 
 
 def _about_investigation(event: ev.InvestigationEvent) -> str:
@@ -211,6 +247,8 @@ def _about_machinery(
     | ev.ModelAnswered
     | ev.ModelFailed
     | ev.CallRecorded
+    | ev.CallSettled
+    | ev.MessageReceived
     | ev.HandoffDrafted,
 ) -> str:
     match event:
@@ -234,6 +272,10 @@ def _about_machinery(
             return f"{event.code}{again}: {event.detail}"
         case ev.CallRecorded():
             return f"{event.name} {event.entity_id} {event.status} {event.code}"
+        case ev.CallSettled():
+            return f"call {event.tool_call_id} {event.status} {event.code}"
+        case ev.MessageReceived():
+            return event.text.inline or f"{event.text.chars:,} characters"
         case ev.HandoffDrafted():
             return f"{event.draft_id} from {event.from_session}"
     assert_never(event)

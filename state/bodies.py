@@ -4,14 +4,13 @@ from __future__ import annotations  # the persistent maps are generic for type c
 
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-import orjson
 from rpds import HashTrieMap
 
 from researchdesk.state import events as ev
 from researchdesk.state.copying import changed, maker
-from researchdesk.state.stowing import BLOB_KEY
+from researchdesk.state.references import referenced
 
 SESSION = ""
 """The owner of what a purge never takes: a model's words, and calls that are about no artifact."""
@@ -44,6 +43,8 @@ def named_bodies(event: ev.Event) -> tuple[str, ...]:
             return stowed_bodies(event.text, event.arguments)
         case ev.ModelAnswered():
             return stowed_bodies(event.text, *(call.arguments for call in event.calls))
+        case ev.MessageReceived() | ev.CallSettled():
+            return stowed_bodies(event.text)
         case _:
             return ()
 
@@ -52,30 +53,8 @@ def stowed_bodies(text: ev.Stowed, *arguments: ev.Stowed) -> tuple[str, ...]:
     """The bodies of a text and of arguments; only arguments are JSON that may name some inside."""
     found = [text.hash] if text.hash else []
     for item in arguments:
-        if BLOB_KEY in item.inline:
-            _collect_blob_keys(_json_or_none(item.inline), found)
+        found.extend(referenced(item.inline))
     return tuple(dict.fromkeys(found)) if len(found) > 1 else tuple(found)
-
-
-def _json_or_none(text: str) -> Any:
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return None  # an imported event may hold anything
-
-
-def _collect_blob_keys(value: Any, found: list[str]) -> None:
-    """Append the bodies that stand somewhere in parsed JSON to ``found``, in their order."""
-    if isinstance(value, dict):
-        if len(value) == 1 and isinstance(key := value.get(BLOB_KEY), str):
-            found.append(key)
-            return
-        value = value.values()
-    elif not isinstance(value, list):
-        return
-    for item in value:
-        if item and isinstance(item, (dict, list)):
-            _collect_blob_keys(item, found)
 
 
 def bodies_after(
@@ -96,6 +75,8 @@ def bodies_after(
                 keys, owner = stowed_bodies(ev.Stowed(), call.arguments), _waiting(event.turn_id, call.id)
                 bodies = stand_on(bodies, keys, owner=owner, seq=seq)
             return bodies
+        case ev.MessageReceived() | ev.CallSettled():
+            return stand_on(bodies, named_bodies(event), owner=SESSION, seq=seq)
         case ev.CallRecorded():
             arguments = (event.arguments, asked.arguments) if asked else (event.arguments,)
             keys = stowed_bodies(event.text, *arguments)

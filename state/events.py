@@ -1,4 +1,4 @@
-"""What can happen to a session: the closed set of events, validated once when they are written.
+"""What can happen to a session or a desk: the closed set of events, validated once when they are written.
 
 An event is a fact in the past tense. The ledger wraps each in an envelope (stream, sequence, time, hash);
 what stands here is its payload. Long texts are not held inline: a `Stowed` names their blob.
@@ -10,6 +10,7 @@ from typing import Literal
 from pydantic import ConfigDict, TypeAdapter
 from pydantic.dataclasses import dataclass
 
+from researchdesk.state.desk.events import DESK_EVENT_TYPES, DeskEvent
 from researchdesk.state.investigation_events import (
     AssumptionRecorded as AssumptionRecorded,
 )
@@ -357,7 +358,7 @@ class ModelCalled:
 
     ordinal: int
     model: str
-    stage: Stage
+    stage: Stage | Literal["chat"]
     request_digest: str
     input_tokens: int
     """Estimated tokens of the prompt and the tool schemas."""
@@ -436,6 +437,31 @@ class CallRecorded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class CallSettled:
+    """A call that waited for a person's decision ended."""
+
+    turn_id: str
+    tool_call_id: str
+    status: Literal["success", "error"]
+    code: str
+    text: Stowed
+    data: str
+    """Canonical JSON; takes the place of what the record of the call said."""
+    recorded_at: str
+    """When the call was recorded: its row keeps that time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
+class MessageReceived:
+    """Somebody wrote to the session's model."""
+
+    message_id: str
+    text: Stowed
+    context: str = ""
+    """What stood open on the desk when it was sent (`state.desk.context`)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
 class HandoffDrafted:
     """A prompt was prepared for a new task; nobody has sent it."""
 
@@ -463,12 +489,17 @@ Event = (
     | ModelAnswered
     | ModelFailed
     | CallRecorded
+    | CallSettled
+    | MessageReceived
     | HandoffDrafted
     | InvestigationEvent
 )
+"""What happens to a session."""
+AnyEvent = Event | DeskEvent
+"""What any stream of a ledger may hold."""
 
 # The six names of the research contract keep their prefix; the others say what they are.
-EVENT_TYPES: dict[str, type[Event]] = {
+EVENT_TYPES: dict[str, type[AnyEvent]] = {
     "session_opened": SessionOpened,
     "run_configured": RunConfigured,
     "research_started": ResearchStarted,
@@ -487,6 +518,8 @@ EVENT_TYPES: dict[str, type[Event]] = {
     "model_answered": ModelAnswered,
     "model_failed": ModelFailed,
     "call_recorded": CallRecorded,
+    "call_settled": CallSettled,
+    "message_received": MessageReceived,
     "handoff_drafted": HandoffDrafted,
     "question_recorded": QuestionRecorded,
     "dependency_recorded": DependencyRecorded,
@@ -501,11 +534,12 @@ EVENT_TYPES: dict[str, type[Event]] = {
     "scratch_set": ScratchSet,
     "challenge_recorded": ChallengeRecorded,
     "notes_version_recorded": NotesVersionRecorded,
+    **DESK_EVENT_TYPES,
 }
-EVENT_NAMES: dict[type[Event], str] = {kind: name for name, kind in EVENT_TYPES.items()}
+EVENT_NAMES: dict[type[AnyEvent], str] = {kind: name for name, kind in EVENT_TYPES.items()}
 
 
-def event_from_json(type_name: str, payload: bytes | str) -> Event:
+def event_from_json(type_name: str, payload: bytes | str) -> AnyEvent:
     """The event that was stored under ``type_name``.
 
     Raises:
@@ -515,7 +549,7 @@ def event_from_json(type_name: str, payload: bytes | str) -> Event:
 
 
 @functools.cache
-def _adapter(type_name: str) -> TypeAdapter[Event]:
+def _adapter(type_name: str) -> TypeAdapter[AnyEvent]:
     kind = EVENT_TYPES.get(type_name)
     if kind is None:
         raise ValueError(f"unknown event type '{type_name}'")

@@ -51,6 +51,16 @@ def session_stream(session_id: str) -> str:
     return f"session:{session_id}"
 
 
+def stream_owner(stream: str) -> str:
+    """The id of the session or desk whose stream this is."""
+    return stream.partition(":")[2]
+
+
+DESK_ID = "main"
+DESK_STREAM = f"desk:{DESK_ID}"
+"""The stream of the desk's files; a ledger has one desk."""
+
+
 def content_hash(body: bytes) -> str:
     """The address of a body in the blob store."""
     return f"sha256:{hashlib.sha256(body).hexdigest()}"

@@ -5,6 +5,7 @@ one by one and their hashes added, modulo 2^256.
 """
 
 import hashlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import orjson
@@ -26,11 +27,18 @@ class Stamp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowChange:
-    """A row as it is after an event, and as it was before (None: it was not there)."""
+    """A row as it is after an event and as it was before it; None where there is none, which is so once at most."""
 
     table: str
-    new: Row
+    new: Row | None
     old: Row | None = None
+
+    @property
+    def key(self) -> Row:
+        """The row's key, which a change leaves as it is."""
+        row = self.new if self.new is not None else self.old
+        assert row is not None
+        return row[: TABLES[self.table].key_size]
 
 
 def insert(table: str, *values: Value) -> RowChange:
@@ -42,6 +50,15 @@ def insert(table: str, *values: Value) -> RowChange:
 def json_text(value: object) -> str:
     """JSON for a column that holds a list."""
     return orjson.dumps(value).decode()
+
+
+def changes_between(table: str, before: Iterable[Row], after: Iterable[Row]) -> Iterator[RowChange]:
+    """How some rows of a table became others."""
+    size = TABLES[table].key_size
+    old, new = ({row[:size]: row for row in rows} for rows in (before, after))
+    for key in {**old, **new}:
+        if old.get(key) != new.get(key):
+            yield RowChange(table=table, new=new.get(key), old=old.get(key))
 
 
 def row_digest(table: str, row: Row) -> int:
@@ -62,7 +79,8 @@ def shift_digest(digest: str, changes: tuple[RowChange, ...]) -> str:
     """The digest over a stream's rows after ``changes``; 64 hex digits."""
     total = int(digest, 16)
     for change in changes:
-        total += row_digest(change.table, change.new)
+        if change.new is not None:
+            total += row_digest(change.table, change.new)
         if change.old is not None:
             total -= row_digest(change.table, change.old)
     return f"{total % MODULUS:064x}"

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from researchdesk.state import events as ev
 from researchdesk.state.bodies import Body, named_bodies
+from researchdesk.state.copying import changed
 from researchdesk.state.investigation_rows import investigation_rows
 from researchdesk.state.row_changes import (
     NO_ROWS,
@@ -22,12 +23,13 @@ from researchdesk.state.row_changes import (
     shift_digest,
 )
 from researchdesk.state.run import ChecklistItem, Section
-from researchdesk.state.workspace import Workspace
+from researchdesk.state.workspace import Workspace, pending_key
 
 __all__ = ["NO_ROWS", "Row", "RowChange", "Stamp", "row_digest", "rows", "shift_digest"]
 
 ROLE_ASSISTANT = "assistant"
 ROLE_CALLER = "caller"
+ROLE_USER = "user"
 
 
 def rows(event: ev.Event, before: Workspace, after: Workspace, stamp: Stamp) -> tuple[RowChange, ...]:
@@ -317,8 +319,10 @@ class _Writer:
 
     def _call_recorded(self, e: ev.CallRecorded) -> tuple[RowChange, ...]:
         message_id, message = self._message_of(e)
-        call = insert(
-            "tool_calls",
+        return (*message, RowChange(table="tool_calls", new=self._call_row(e, message_id, self.stamp)))
+
+    def _call_row(self, e: ev.CallRecorded, message_id: str, stamp: Stamp) -> Row:
+        return (
             self.session,
             e.turn_id,
             e.tool_call_id,
@@ -334,10 +338,20 @@ class _Writer:
             e.code,
             e.input_digest,
             e.duration_ms,
-            self.stamp.seq,
-            self.stamp.ts,
+            stamp.seq,
+            stamp.ts,
         )
-        return (*message, call)
+
+    def _call_settled(self, e: ev.CallSettled) -> tuple[RowChange, ...]:
+        pending = self.before.pending_calls[pending_key(e.turn_id, e.tool_call_id)]
+        settled = changed(pending.record, status=e.status, code=e.code, text=e.text, data=e.data)
+        stamp = Stamp(seq=pending.seq, ts=e.recorded_at)
+        old, new = (self._call_row(call, pending.message_id, stamp) for call in (pending.record, settled))
+        return (RowChange(table="tool_calls", new=new, old=old),)
+
+    def _message_received(self, e: ev.MessageReceived) -> tuple[RowChange, ...]:
+        content = (ROLE_USER, e.text.inline, e.text.hash, e.context, self.stamp.seq, self.stamp.ts)
+        return (insert("messages", self.session, e.message_id, "", *content),)
 
     def _message_of(self, e: ev.CallRecorded) -> tuple[str, tuple[RowChange, ...]]:
         """The message that a call belongs to; a call outside a turn brings one of its own."""

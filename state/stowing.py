@@ -11,9 +11,9 @@ import orjson
 
 from researchdesk.state.events import Stowed
 from researchdesk.state.ids import content_hash
+from researchdesk.state.references import BLOB_KEY
 
 INLINE_CHARS = 2_000
-BLOB_KEY = "$blob"
 
 
 class Stow:

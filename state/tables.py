@@ -1,4 +1,4 @@
-"""The relational tables that a session's events fill: their columns, in order, and their keys.
+"""The relational tables that the events of sessions and desks fill: their columns, in order, and their keys.
 
 The DDL of each database repeats these names; a test holds them together. Values are str, int, float or None.
 """
@@ -19,6 +19,11 @@ class Table:
     columns: tuple[str, ...]
     key_size: int
     added: tuple[Value, ...] = ()
+
+    @property
+    def owner(self) -> str:
+        """The column that says which session or desk a row belongs to."""
+        return self.columns[0]
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -135,5 +140,35 @@ TABLES: dict[str, Table] = {
         _table("open_points", "session_id id", "kind text question_id updated_seq"),
         _table("source_notes", "session_id source_id", "note updated_seq"),
         _table("notes_versions", "session_id seq", "state_seq reason text text_hash created_at"),
+        _table(
+            "desk_files",
+            "desk_id id",
+            "path kind content_hash chars rev deleted session_id turn_id tool_call_id "
+            "created_by created_at created_seq updated_by updated_at updated_seq",
+        ),
+        _table(
+            "file_revisions",
+            "desk_id id",
+            "file_id rev path kind content_hash chars deleted op actor proposal_id seq created_at",
+        ),
+        _table(
+            "proposals",
+            "desk_id id",
+            "session_id turn_id tool_call_id tool arguments approved_arguments file_id path verb destructive guard "
+            "base_hash after_hash diff proposal_hash depends_on supersedes shadow status decided_by decided_at reason "
+            "approved_by approved_at executed_at error expires_at created_at created_seq updated_seq",
+        ),
+        _table(
+            "panels",
+            "desk_id session_id id",
+            "position type title file_id focused indicator meta",
+        ),
+        _table("desk_bodies", "desk_id hash", "named_seq"),
     )
 }
+
+
+def tables_of(stream: str) -> dict[str, Table]:
+    """The tables that a stream of that name fills."""
+    owner = f"{stream.partition(':')[0]}_id"
+    return {name: table for name, table in TABLES.items() if table.owner == owner}

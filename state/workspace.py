@@ -51,6 +51,15 @@ class CallSeen:
     entity_id: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingCall:
+    """A call whose record says that a person has to decide first."""
+
+    record: ev.CallRecorded
+    message_id: str
+    seq: int
+
+
 _seen = maker(CallSeen)  # one a call: folding makes thousands
 RECENT_CALLS = 64
 
@@ -93,6 +102,8 @@ class Workspace:
     draft: ev.HandoffDrafted | None = None
     investigation: Investigation | None = None
     """Questions, notes and challenges; None until the objective is recorded as a question."""
+    pending_calls: HashTrieMap[str, PendingCall] = field(default_factory=HashTrieMap)
+    """The calls that wait for a person's decision, by `pending_key`."""
     notes_version: int = 0
     touched: HashTrieMap[str, int] = field(default_factory=HashTrieMap)
     """The sequence of the last event of each record of the investigation, by the record's id."""
@@ -127,6 +138,11 @@ class Workspace:
         """What is spent, the request included that waits for its answer."""
         request = self.pending_request
         return spend(self.spending, request, self.config, None) if request else self.spending
+
+
+def pending_key(turn_id: str, tool_call_id: str) -> str:
+    """Under which `Workspace.pending_calls` has a call; neither id has a slash."""
+    return f"{turn_id}/{tool_call_id}"
 
 
 def fold(events: Iterable[ev.Event], start: Workspace | None = None) -> Workspace:
@@ -183,6 +199,14 @@ def _apply(workspace: Workspace, event: ev.Event, *, seq: int) -> Workspace:
             return _apply_model(workspace, event, seq=seq)
         case ev.ArtifactPurged():
             return _purge(workspace, event, seq=seq)
+        case ev.CallSettled():
+            key = pending_key(event.turn_id, event.tool_call_id)
+            _require(
+                key in workspace.pending_calls, f"call '{event.tool_call_id}' does not wait for a decision"
+            )
+            return changed(workspace, seq=seq, pending_calls=workspace.pending_calls.remove(key))
+        case ev.MessageReceived():
+            return changed(workspace, seq=seq)
         case ev.HandoffDrafted():
             _require(workspace.draft is None, "the draft is written already")
             return changed(workspace, seq=seq, draft=event)
@@ -388,6 +412,13 @@ def _close_call(workspace: Workspace, event: ev.CallRecorded, *, seq: int) -> Wo
     counts = workspace.call_counts
     if event.turn_id:
         counts = counts.insert(event.input_digest, (counts.get(event.input_digest) or 0) + 1)
+    if event.status == "pending":
+        message_id = workspace.last_answer.message_id if event.turn_id and workspace.last_answer else ""
+        waiting_call = PendingCall(
+            record=event, message_id=message_id or f"call:{event.tool_call_id}", seq=seq
+        )
+        key = pending_key(event.turn_id, event.tool_call_id)
+        workspace = changed(workspace, pending_calls=workspace.pending_calls.insert(key, waiting_call))
     return changed(
         workspace,
         seq=seq,

@@ -52,7 +52,7 @@ class StoredEvent:
     hash: str
     global_seq: int = 0
 
-    def event(self) -> ev.Event:
+    def event(self) -> ev.AnyEvent:
         """The payload as the value it was.
 
         Raises:
@@ -86,7 +86,7 @@ class StoredEvent:
         return LedgerCorrupt(f"stream '{self.stream}', event {self.seq}: {problem}")
 
 
-def encode_event(event: ev.Event) -> str:
+def encode_event(event: ev.AnyEvent) -> str:
     """Canonical JSON of an event's payload."""
     return orjson.dumps(event, option=orjson.OPT_SORT_KEYS).decode()
 
@@ -111,7 +111,7 @@ def _hash(*fields: str) -> str:
 
 
 def link(
-    events: Iterable[ev.Event], *, stream: str, after_seq: int, after_hash: str, ts: str, refs: str
+    events: Iterable[ev.AnyEvent], *, stream: str, after_seq: int, after_hash: str, ts: str, refs: str
 ) -> Iterator[StoredEvent]:
     """Give events their place in a stream, one after the other."""
     version = str(ev.SCHEMA_VERSION)

@@ -44,7 +44,7 @@ def export_lines(ledger: Ledger, stream: str) -> Iterator[bytes]:
         head = derived.projection.head
         if head.count == 0:
             raise NotFound(f"there is nothing to export under '{stream}'")
-        bodies = derived.projection.workspace.standing_bodies
+        bodies = derived.projection.state.standing_bodies
         whole = hashlib.sha256()
         for line in _content_lines(frozen, stream, head, bodies):
             whole.update(line)

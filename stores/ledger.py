@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from researchdesk.state.ids import CallId
-from researchdesk.state.rows import NO_ROWS, Row, RowChange
+from researchdesk.state.row_changes import NO_ROWS, Row, RowChange
 from researchdesk.stores.codec import GENESIS, StoredEvent
 
 
@@ -37,7 +37,7 @@ class Lease:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Append:
-    """One transaction: events of one stream, their rows, their bodies.
+    """What one transaction writes to one stream: events, their rows, their bodies.
 
     ``settles`` names the call whose gathered row this append uses up; of its staged bodies those in ``adopts``
     become blobs and the others vanish.
@@ -91,12 +91,12 @@ class Ledger(Protocol):
     def tail(self, *, after: int = 0, limit: int = 1000) -> list[StoredEvent]:
         """Events of all streams after a global sequence; one that is visible never appears late."""
 
-    def append(self, append: Append) -> None:
-        """Write one transaction; it is on disk when this returns.
+    def append(self, *appends: Append) -> None:
+        """Write one transaction, of one stream or of several; it is on disk when this returns.
 
         Raises:
-            HeadMoved: the stream's head is not ``append.head``.
-            LeaseLost: ``append.lease`` is no longer the newest of its session.
+            HeadMoved: a stream's head is not the one that its append names.
+            LeaseLost: the lease of an append is no longer the newest of its session.
             IntegrityError: a body of ``append.adopts`` is neither staged nor stored, or a row cannot be.
         """
 
@@ -132,13 +132,11 @@ class Ledger(Protocol):
     def lease_holder(self, session_id: str) -> str:
         """Who took the newest lease, or empty."""
 
-    def rows(self, table: str, session_id: str) -> list[Row]:
-        """The rows of one session in key order, columns as in `state.tables`."""
+    def rows(self, table: str, owner: str) -> list[Row]:
+        """The rows of one session or desk in key order, columns as in `state.tables`."""
 
-    def replace_rows(
-        self, session_id: str, *, stream: str, head: Head, rows: Mapping[str, list[Row]]
-    ) -> None:
-        """Put exactly these rows, and the digest of ``head``, in place of the session's, in one transaction.
+    def replace_rows(self, stream: str, *, head: Head, rows: Mapping[str, list[Row]]) -> None:
+        """Put exactly these rows, and the digest of ``head``, in place of those of the stream, in one transaction.
 
         Raises:
             HeadMoved: the stream does not end at ``head``, whose events the rows were derived from.

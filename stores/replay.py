@@ -7,9 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from researchdesk.state import events as ev
+from researchdesk.state.desk.desk_state import DeskState
 from researchdesk.state.errors import LedgerCorrupt
-from researchdesk.state.rows import RowChange, Stamp, rows, shift_digest
-from researchdesk.state.workspace import IllegalTransition, Workspace, evolve
+from researchdesk.state.row_changes import RowChange, Stamp, shift_digest
+from researchdesk.state.streams import IllegalEvent, State, evolve, initial, rows
+from researchdesk.state.workspace import Workspace
 from researchdesk.stores.codec import Refs, StoredEvent, check_link, link
 from researchdesk.stores.ledger import Append, Head
 
@@ -19,11 +21,28 @@ STRETCH = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Projection:
-    """A session's state and the head of the stream that it was folded from."""
+    """The state of a session or a desk, and the head of the stream that it was folded from."""
 
-    workspace: Workspace = field(default_factory=Workspace)
+    state: State = field(default_factory=Workspace)
     head: Head = field(default_factory=Head)
     last_ts: str = ""
+
+    @property
+    def workspace(self) -> Workspace:
+        """The state of a session's stream."""
+        assert isinstance(self.state, Workspace)
+        return self.state
+
+    @property
+    def desk(self) -> DeskState:
+        """The state of a desk's stream."""
+        assert isinstance(self.state, DeskState)
+        return self.state
+
+
+def nothing_yet(stream: str) -> Projection:
+    """The projection of a stream of that name before its first event."""
+    return Projection(state=initial(stream))
 
 
 def replay(projection: Projection, stored: Iterable[StoredEvent]) -> Projection:
@@ -47,21 +66,21 @@ def follow(projection: Projection, stored: Sequence[StoredEvent]) -> Projection:
 def _follow_stretch(projection: Projection, stored: Sequence[StoredEvent]) -> Projection:
     """Check some events, then decode, then fold them; the first of them that is wrong is the one that is named."""
     events, fault = _sound(projection.head, stored)
-    workspace = projection.workspace
+    state = projection.state
     for item, event in zip(stored, events, strict=False):
         try:
-            workspace = evolve(workspace, event)
-        except IllegalTransition as problem:
+            state = evolve(state, event)
+        except IllegalEvent as problem:
             raise item.corrupt(f"'{item.type}' cannot follow: {problem}") from None
     if fault is not None:
         raise fault
     last = stored[-1]
-    return Projection(workspace=workspace, head=Head(count=last.seq, hash=last.hash), last_ts=last.ts)
+    return Projection(state=state, head=Head(count=last.seq, hash=last.hash), last_ts=last.ts)
 
 
-def _sound(head: Head, stored: Sequence[StoredEvent]) -> tuple[list[ev.Event], LedgerCorrupt | None]:
+def _sound(head: Head, stored: Sequence[StoredEvent]) -> tuple[list[ev.AnyEvent], LedgerCorrupt | None]:
     """The events up to the first that does not follow ``head`` or has not its shape, and what is wrong with that."""
-    events: list[ev.Event] = []
+    events: list[ev.AnyEvent] = []
     fault: LedgerCorrupt | None = None
     count, last_hash, linked = head.count, head.hash, 0
     try:
@@ -82,20 +101,20 @@ def replay_with_rows(projection: Projection, item: StoredEvent) -> tuple[Project
     check_link(item, after_seq=projection.head.count, after_hash=projection.head.hash)
     try:
         return advance(projection, item, item.event())
-    except IllegalTransition as problem:
+    except IllegalEvent as problem:
         raise item.corrupt(f"'{item.type}' cannot follow: {problem}") from None
 
 
 def advance(
-    projection: Projection, item: StoredEvent, event: ev.Event
+    projection: Projection, item: StoredEvent, event: ev.AnyEvent
 ) -> tuple[Projection, tuple[RowChange, ...]]:
     """The projection after an event that is known to stand at its place, and its rows."""
-    after = evolve(projection.workspace, event)
-    changes = rows(event, projection.workspace, after, Stamp(seq=item.seq, ts=item.ts))
+    after = evolve(projection.state, event)
+    changes = rows(event, projection.state, after, Stamp(seq=item.seq, ts=item.ts), stream=item.stream)
     head = Head(
         count=item.seq, hash=item.hash, rows_digest=shift_digest(projection.head.rows_digest, changes)
     )
-    return Projection(workspace=after, head=head, last_ts=item.ts), changes
+    return Projection(state=after, head=head, last_ts=item.ts), changes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,12 +140,12 @@ class Extension:
 
 
 def extend(
-    projection: Projection, events: Iterable[ev.Event], *, stream: str, ts: str, refs: Refs
+    projection: Projection, events: Iterable[ev.AnyEvent], *, stream: str, ts: str, refs: Refs
 ) -> Extension:
     """Fold new events and derive their rows, without writing anything.
 
     Raises:
-        IllegalTransition: an event that the rules do not allow.
+        IllegalEvent: an event that the rules do not allow.
     """
     events = tuple(events)
     head = projection.head

@@ -5,11 +5,12 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from researchdesk.state.errors import IntegrityError, LedgerCorrupt, NotFound
-from researchdesk.state.rows import Row, row_digest
-from researchdesk.state.tables import TABLES
+from researchdesk.state.ids import stream_owner
+from researchdesk.state.row_changes import Row, row_digest
+from researchdesk.state.tables import TABLES, tables_of
 from researchdesk.stores.codec import StoredEvent
 from researchdesk.stores.ledger import HeadMoved, Ledger
-from researchdesk.stores.replay import Projection, replay_with_rows
+from researchdesk.stores.replay import Projection, nothing_yet, replay_with_rows
 
 SHOWN = 20
 
@@ -32,7 +33,7 @@ class VerifyReport:
 class Derived:
     """What a stream's events imply: the projection, and the rows by table and key."""
 
-    projection: Projection = field(default_factory=Projection)
+    projection: Projection
     rows: dict[str, dict[Row, Row]] = field(default_factory=lambda: defaultdict(dict))
 
     def follow(self, item: StoredEvent) -> None:
@@ -43,7 +44,10 @@ class Derived:
         """
         self.projection, changes = replay_with_rows(self.projection, item)
         for change in changes:
-            self.rows[change.table][change.new[: TABLES[change.table].key_size]] = change.new
+            if change.new is None:
+                del self.rows[change.table][change.key]
+            else:
+                self.rows[change.table][change.key] = change.new
 
 
 def derive(ledger: Ledger, stream: str) -> Derived:
@@ -52,7 +56,7 @@ def derive(ledger: Ledger, stream: str) -> Derived:
     Raises:
         LedgerCorrupt: as `replay`, or the head record does not fit the events.
     """
-    derived = Derived()
+    derived = Derived(projection=nothing_yet(stream))
     for item in ledger.read(stream):
         derived.follow(item)
     head, found = ledger.head(stream), derived.projection.head
@@ -94,11 +98,11 @@ def _stream_problems(ledger: Ledger, stream: str, checked: dict[str, int]) -> li
 
 def _row_problems(ledger: Ledger, stream: str, derived: Derived, checked: dict[str, int]) -> list[str]:
     problems = []
-    session = session_of(derived, stream)
+    owner = stream_owner(stream)
     total = 0
-    for table, shape in TABLES.items():
+    for table, shape in tables_of(stream).items():
         expected = derived.rows.get(table, {})
-        found = {tuple(row[: shape.key_size]): tuple(row) for row in ledger.rows(table, session)}
+        found = {tuple(row[: shape.key_size]): tuple(row) for row in ledger.rows(table, owner)}
         checked["rows"] += len(found)
         total += sum(row_digest(table, row) for row in expected.values())
         wrong = [key for key in expected if found.get(key) != expected[key]]
@@ -112,34 +116,27 @@ def _row_problems(ledger: Ledger, stream: str, derived: Derived, checked: dict[s
     return problems
 
 
-def session_of(derived: Derived, stream: str) -> str:
-    """The session that a stream belongs to."""
-    session = derived.projection.workspace.session
-    return session.session_id if session else stream.partition(":")[2]
-
-
 def _body_problems(ledger: Ledger, stream: str, derived: Derived, checked: dict[str, int]) -> list[str]:
     problems = []
-    workspace = derived.projection.workspace
-    for key in workspace.standing_bodies:
+    state = derived.projection.state
+    for key in state.standing_bodies:
         checked["bodies"] += 1
         try:
             if ledger.body(key) is None:
                 raise NotFound("it is missing")
         except (IntegrityError, NotFound) as problem:
-            problems.append(
-                f"stream '{stream}', event {workspace.bodies[key].named_seq}: body {key}: {problem}"
-            )
+            problems.append(f"stream '{stream}', event {state.bodies[key].named_seq}: body {key}: {problem}")
     return problems
 
 
 def _stray_rows(ledger: Ledger) -> list[str]:
-    """Rows of sessions that no stream knows."""
-    known = "SELECT 1 FROM heads WHERE stream = 'session:' || session_id"
+    """Rows of sessions and desks that no stream knows."""
     problems = []
-    for table in TABLES:
-        found = ledger.query(f"SELECT count(*) AS n FROM {table} WHERE NOT EXISTS ({known})")[0]["n"]
-        problems += [f"table {table}: {found} rows belong to no session of this ledger"] if found else []
+    for name, table in TABLES.items():
+        kind = table.owner.removesuffix("_id")
+        known = f"SELECT 1 FROM heads WHERE stream = '{kind}:' || {table.owner}"
+        found = ledger.query(f"SELECT count(*) AS n FROM {name} WHERE NOT EXISTS ({known})")[0]["n"]
+        problems += [f"table {name}: {found} rows belong to no {kind} of this ledger"] if found else []
     return problems
 
 
@@ -154,7 +151,5 @@ def rebuild(ledger: Ledger, stream: str) -> int:
             derived = derive(frozen, stream)
         rows = {table: list(derived.rows[table].values()) for table in TABLES if table in derived.rows}
         with contextlib.suppress(HeadMoved):  # then somebody appended meanwhile
-            ledger.replace_rows(
-                session_of(derived, stream), stream=stream, head=derived.projection.head, rows=rows
-            )
+            ledger.replace_rows(stream, head=derived.projection.head, rows=rows)
             return sum(len(found) for found in rows.values())

@@ -10,7 +10,7 @@ from typing import BinaryIO
 import orjson
 
 from researchdesk.state.errors import LedgerCorrupt, Unavailable, UsageError
-from researchdesk.state.rows import Row
+from researchdesk.state.row_changes import Row
 from researchdesk.state.tables import TABLES
 from researchdesk.stores.jsonl import Imported, export_lines, import_lines, lines_in
 from researchdesk.stores.ledger import Ledger
@@ -40,7 +40,7 @@ def write_bundle(ledger: Ledger, stream: str, file: BinaryIO) -> None:
                 _add(bundle, f"rows/{table}.jsonl", b"".join(rows))
             if table == "receipts":
                 _add(bundle, "receipts.jsonl", b"".join(rows))
-        for key in derived.projection.workspace.standing_bodies:
+        for key in derived.projection.state.standing_bodies:
             body = frozen.body(key)
             if body is not None:
                 _add(bundle, f"bodies/{key.replace(':', '-')}", body)

@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 from psycopg.types.numeric import Int8
 
-from researchdesk.state.rows import Row, RowChange
+from researchdesk.state.row_changes import Row, RowChange
 from researchdesk.state.tables import TABLES
 from researchdesk.stores.ledger import Append
 
@@ -40,21 +40,21 @@ class _Shape:
     bodies: bool
     inserts: tuple[tuple[str, int], ...]
     updates: tuple[tuple[str, int], ...]
+    deletes: tuple[tuple[str, int], ...]
 
 
 def append_statement(append: Append) -> tuple[str, list[Any]]:
     """The statement (with ``$1``, ``$2`` …) and its parameters."""
-    inserts, updates = _written(append.rows)
+    written = _written(append.rows)
     shape = _Shape(
         append.head.count == 0,
         append.lease is not None,
         append.settles is not None and not needs_second_look(append),
         _size(append.events),
         bool(append.bodies),
-        tuple((table, _size(rows)) for table, rows in inserts.items()),
-        tuple((table, _size(rows)) for table, rows in updates.items()),
+        *(tuple((table, _size(rows)) for table, rows in kind.items()) for kind in written),
     )
-    values = _parameters(append, shape, inserts, updates)
+    values = _parameters(append, shape, written)
     # A number has one type whatever its size, so that a text is prepared once.
     return _text(shape), [Int8(value) if type(value) is int else value for value in values]
 
@@ -77,25 +77,27 @@ def _size(items: Any) -> int:
     return len(items) if len(items) <= _LISTED else 0
 
 
-def _written(changes: tuple[RowChange, ...]) -> tuple[Rows, Rows]:
-    """The new rows and the changed ones by table, each as it is after the last of its changes."""
-    inserts: dict[str, list[Row]] = {}
-    updates: dict[str, dict[Row, Row]] = {}
-    places: dict[tuple[str, Row], int] = {}
+def _written(changes: tuple[RowChange, ...]) -> tuple[Rows, Rows, Rows]:
+    """The rows that are new, those that are changed and those that go, by table: what all the changes come to."""
+    first: dict[tuple[str, Row], RowChange] = {}
+    last: dict[tuple[str, Row], RowChange] = {}
     for change in changes:
-        key = (change.table, change.new[: TABLES[change.table].key_size])
-        if change.old is None:
-            rows = inserts.setdefault(change.table, [])
-            places[key] = len(rows)
-            rows.append(change.new)
-        elif key in places:
-            inserts[change.table][places[key]] = change.new
-        else:
-            updates.setdefault(change.table, {})[key[1]] = change.new
-    return inserts, {table: list(rows.values()) for table, rows in updates.items()}
+        place = (change.table, change.key)
+        first.setdefault(place, change)
+        last[place] = change
+    inserts: dict[str, list[Row]] = {}
+    updates: dict[str, list[Row]] = {}
+    deletes: dict[str, list[Row]] = {}
+    for place, change in last.items():
+        old, new = first[place].old, change.new
+        if new is not None:
+            (inserts if old is None else updates).setdefault(change.table, []).append(new)
+        elif old is not None:
+            deletes.setdefault(change.table, []).append(old)
+    return inserts, updates, deletes
 
 
-def _parameters(append: Append, shape: _Shape, inserts: Rows, updates: Rows) -> Iterator[Any]:
+def _parameters(append: Append, shape: _Shape, written: tuple[Rows, Rows, Rows]) -> Iterator[Any]:
     """The values, in the order in which `_text` asks for them."""
     lease = append.lease
     yield from (len(append.events), append.stream, append.head.count, append.head.hash)
@@ -110,7 +112,7 @@ def _parameters(append: Append, shape: _Shape, inserts: Rows, updates: Rows) -> 
             yield from _event_values(event)
     else:
         yield orjson.dumps(append.events).decode()
-    for sizes, rows in ((shape.inserts, inserts), (shape.updates, updates)):
+    for sizes, rows in zip((shape.inserts, shape.updates, shape.deletes), written, strict=True):
         for table, size in sizes:
             if size:
                 for row in rows[table]:
@@ -148,6 +150,8 @@ def _text(shape: _Shape) -> str:
         parts.append(f"new{n} AS (INSERT INTO {table} SELECT r.* FROM {_rows(table, size, numbers)} AS r)")
     for n, (table, size) in enumerate(shape.updates):
         parts.append(f"changed{n} AS ({_update(table, size, numbers)})")
+    for n, (table, size) in enumerate(shape.deletes):
+        parts.append(f"gone{n} AS ({_delete(table, size, numbers)})")
     return (
         f"WITH {', '.join(parts)} "
         "SELECT CASE WHEN NOT EXISTS (SELECT 1 FROM moved) THEN refuse_append($2, $7, $8) END"
@@ -196,5 +200,12 @@ def quoted(column: str) -> str:
 def _update(table: str, size: int, numbers: Iterator[int]) -> str:
     shape = TABLES[table]
     values = ", ".join(f"{quoted(name)} = r.{quoted(name)}" for name in shape.columns[shape.key_size :])
-    same = " AND ".join(f"old.{quoted(name)} = r.{quoted(name)}" for name in shape.key)
-    return f"UPDATE {table} AS old SET {values} FROM {_rows(table, size, numbers)} AS r WHERE {same}"
+    return f"UPDATE {table} AS old SET {values} FROM {_rows(table, size, numbers)} AS r WHERE {_same(table)}"
+
+
+def _delete(table: str, size: int, numbers: Iterator[int]) -> str:
+    return f"DELETE FROM {table} AS old USING {_rows(table, size, numbers)} AS r WHERE {_same(table)}"
+
+
+def _same(table: str) -> str:
+    return " AND ".join(f"old.{quoted(name)} = r.{quoted(name)}" for name in TABLES[table].key)

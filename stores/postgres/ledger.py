@@ -13,9 +13,9 @@ from psycopg import Connection
 
 from researchdesk.state.copying import maker
 from researchdesk.state.errors import IntegrityError, LeaseLost, UsageError
-from researchdesk.state.ids import CallId, content_hash, session_stream
-from researchdesk.state.rows import Row
-from researchdesk.state.tables import TABLES
+from researchdesk.state.ids import CallId, content_hash, session_stream, stream_owner
+from researchdesk.state.row_changes import Row
+from researchdesk.state.tables import TABLES, tables_of
 from researchdesk.stores.codec import StoredEvent
 from researchdesk.stores.ledger import Append, Head, HeadMoved, Lease, Staged
 from researchdesk.stores.postgres.address import Address
@@ -147,25 +147,25 @@ class PostgresLedger:
         )
         return _stored(rows)
 
-    def append(self, append: Append) -> None:
-        sql, values = append_statement(append)
+    def append(self, *appends: Append) -> None:
+        statements = [append_statement(append) for append in appends]
+        in_one = len(appends) == 1 and not needs_second_look(appends[0])
         tries = 0
 
         def work(db: Connection[Any]) -> None:
             nonlocal tries
             tries += 1
-            if not needs_second_look(append):
-                psycopg.RawCursor(db).execute(sql, values, prepare=True)
-                return
-            with db.transaction():
-                psycopg.RawCursor(db).execute(sql, values, prepare=True)
-                db.execute(_SETTLE, _settled(append))
+            with contextlib.nullcontext() if in_one else db.transaction():
+                for append, (sql, values) in zip(appends, statements, strict=True):
+                    psycopg.RawCursor(db).execute(sql, values, prepare=True)
+                    if needs_second_look(append):
+                        db.execute(_SETTLE, _settled(append))
 
         try:
             self._do(work)
         except (HeadMoved, LeaseLost):
             # The connection may have gone after the commit and before its answer.
-            if tries == 1 or not self._holds(append.events[-1]):
+            if tries == 1 or not self._holds(appends[-1].events[-1]):
                 raise
 
     def _holds(self, event: StoredEvent) -> bool:
@@ -220,15 +220,13 @@ class PostgresLedger:
         row = self._one("SELECT holder FROM leases WHERE session_id = %s", (session_id,))
         return row[0] if row else ""
 
-    def rows(self, table: str, session_id: str) -> list[Row]:
+    def rows(self, table: str, owner: str) -> list[Row]:
         shape = TABLES[table]
         columns = ", ".join(map(quoted, shape.columns))
         key = ", ".join(map(quoted, shape.key))
-        return self._all(f"SELECT {columns} FROM {table} WHERE session_id = %s ORDER BY {key}", (session_id,))
+        return self._all(f"SELECT {columns} FROM {table} WHERE {shape.owner} = %s ORDER BY {key}", (owner,))
 
-    def replace_rows(
-        self, session_id: str, *, stream: str, head: Head, rows: Mapping[str, list[Row]]
-    ) -> None:
+    def replace_rows(self, stream: str, *, head: Head, rows: Mapping[str, list[Row]]) -> None:
         def work(db: Connection[Any]) -> None:
             with db.transaction():
                 db.execute("SELECT 1 FROM counter FOR UPDATE")  # its turn among the appends
@@ -236,8 +234,8 @@ class PostgresLedger:
                 if (found or (0, head.hash)) != (head.count, head.hash):
                     raise HeadMoved(stream)
                 db.execute("SELECT set_config('researchdesk.rebuilds', 'yes', true)")
-                for table in reversed(TABLES):
-                    db.execute(f"DELETE FROM {table} WHERE session_id = %s", (session_id,))
+                for table, shape in reversed(tables_of(stream).items()):
+                    db.execute(f"DELETE FROM {table} WHERE {shape.owner} = %s", (stream_owner(stream),))
                 for table, new in rows.items():
                     db.execute(
                         f"INSERT INTO {table} SELECT * FROM json_populate_recordset(NULL::{table}, %s)",

@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 
 from researchdesk.state.copying import maker
 from researchdesk.state.errors import IntegrityError, LeaseLost, UsageError
-from researchdesk.state.ids import CallId, content_hash, session_stream
-from researchdesk.state.rows import Row, RowChange
-from researchdesk.state.tables import TABLES, Table
+from researchdesk.state.ids import CallId, content_hash, session_stream, stream_owner
+from researchdesk.state.row_changes import Row, RowChange
+from researchdesk.state.tables import TABLES, Table, tables_of
 from researchdesk.stores.codec import StoredEvent
 from researchdesk.stores.ledger import Append, Head, HeadMoved, Lease, Staged
 from researchdesk.stores.sqlite.connection import (
@@ -42,7 +42,8 @@ _INSERT_EVENT = f"INSERT INTO events ({_EVENT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?
 _SELECT_EVENT = f"SELECT {_EVENT_COLUMNS}, global_seq FROM events"
 _DROP_BODY = (
     "DELETE FROM blobs WHERE hash = ? AND NOT EXISTS "
-    "(SELECT 1 FROM session_bodies AS used WHERE used.hash = blobs.hash AND used.released_seq IS NULL)"
+    "(SELECT 1 FROM session_bodies AS used WHERE used.hash = blobs.hash AND used.released_seq IS NULL) "
+    "AND NOT EXISTS (SELECT 1 FROM desk_bodies AS used WHERE used.hash = blobs.hash)"
 )
 _CALL_COLUMNS = TABLES["tool_calls"].columns
 _LOOK_UP = (
@@ -66,8 +67,13 @@ def _update(table: Table) -> str:
     return f"UPDATE {table.name} SET {values} WHERE {' AND '.join(f'{column} = ?' for column in table.key)}"
 
 
+def _delete(table: Table) -> str:
+    return f"DELETE FROM {table.name} WHERE {' AND '.join(f'{column} = ?' for column in table.key)}"
+
+
 _INSERTS = {name: _insert(table) for name, table in TABLES.items()}
 _UPDATES = {name: _update(table) for name, table in TABLES.items()}
+_DELETES = {name: _delete(table) for name, table in TABLES.items()}
 
 
 # A forked child may not even close its parent's connection: that could take the parent's locks and log away.
@@ -175,8 +181,12 @@ class SqliteLedger:
         rows = self._all(f"{_SELECT_EVENT} WHERE global_seq > ? ORDER BY global_seq LIMIT ?", (after, limit))
         return _stored(rows)
 
-    def append(self, append: Append) -> None:
-        self._write(lambda db: self._append(db, append))
+    def append(self, *appends: Append) -> None:
+        def work(db: Connection) -> None:
+            for append in appends:
+                self._append(db, append)
+
+        self._write(work)
 
     def _append(self, db: Connection, append: Append) -> None:
         self._check_lease(db, append.lease)
@@ -305,16 +315,12 @@ class SqliteLedger:
         row = self._one("SELECT holder FROM leases WHERE session_id = ?", (session_id,))
         return row[0] if row else ""
 
-    def rows(self, table: str, session_id: str) -> list[Row]:
+    def rows(self, table: str, owner: str) -> list[Row]:
         shape = TABLES[table]
-        return self._all(
-            f"SELECT {', '.join(shape.columns)} FROM {table} WHERE session_id = ? ORDER BY {', '.join(shape.key)}",
-            (session_id,),
-        )
+        columns, key = ", ".join(shape.columns), ", ".join(shape.key)
+        return self._all(f"SELECT {columns} FROM {table} WHERE {shape.owner} = ? ORDER BY {key}", (owner,))
 
-    def replace_rows(
-        self, session_id: str, *, stream: str, head: Head, rows: Mapping[str, list[Row]]
-    ) -> None:
+    def replace_rows(self, stream: str, *, head: Head, rows: Mapping[str, list[Row]]) -> None:
         def work(db: Connection) -> None:
             self._check_head(db, stream, head)
             # Artifacts are append-only for everybody else: their guards step aside for this transaction.
@@ -323,8 +329,8 @@ class SqliteLedger:
             ).fetchall()
             for name, _ in guards:
                 db.execute(f"DROP TRIGGER {name}")
-            for table in reversed(TABLES):
-                db.execute(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))
+            for table, shape in reversed(tables_of(stream).items()):
+                db.execute(f"DELETE FROM {table} WHERE {shape.owner} = ?", (stream_owner(stream),))
             for table, new in rows.items():
                 db.executemany(_INSERTS[table], new)
             for _, sql in guards:
@@ -386,11 +392,12 @@ def _stored(rows: list[tuple[Any, ...]]) -> list[StoredEvent]:
 
 
 def _write_row(db: Connection, change: RowChange) -> None:
-    if change.old is None:
+    if change.new is None:
+        db.execute(_DELETES[change.table], change.key)
+    elif change.old is None:
         db.execute(_INSERTS[change.table], change.new)
-        return
-    size = TABLES[change.table].key_size
-    db.execute(_UPDATES[change.table], (*change.new[size:], *change.new[:size]))
+    else:
+        db.execute(_UPDATES[change.table], (*change.new[len(change.key) :], *change.key))
 
 
 def _checked(expected: str, body: bytes) -> bytes:

@@ -190,7 +190,7 @@ class WebRun:
         self.session = self.desk.existing(SESSION)
 
     @cached_property
-    def events(self) -> list[ev.Event]:
+    def events(self) -> list[ev.AnyEvent]:
         return [stored.event() for stored in self.session.events()]
 
     @cached_property

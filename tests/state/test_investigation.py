@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import replace
 from random import Random
+from typing import cast
 
 import pytest
 
@@ -56,7 +57,7 @@ def test_stored_events_read_back_to_the_same_state_and_the_last_version_is_the_n
         events = happened(seed, 40)
         again = [ev.event_from_json(ev.EVENT_NAMES[type(e)], encode_event(e)) for e in events]
         assert again == events
-        workspace = fold(again)
+        workspace = fold(cast(list[ev.Event], again))
         assert workspace.investigation is not None
         versions = [e for e in events if isinstance(e, ev.NotesVersionRecorded)]
         assert workspace.notes_version == len(versions)

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from researchdesk.state.bodies import named_bodies
 from researchdesk.state.events import CallRecorded, Stowed
 from researchdesk.state.ids import content_hash
-from researchdesk.state.stowing import BLOB_KEY, INLINE_CHARS, Stow, unstow, unstow_arguments
+from researchdesk.state.references import BLOB_KEY
+from researchdesk.state.stowing import INLINE_CHARS, Stow, unstow, unstow_arguments
 
 long = st.sampled_from(["x" * (INLINE_CHARS + 1), "é" * 3_000, "語" * 2_001])
 texts = st.text(st.characters(codec="utf-8"), max_size=20) | long

@@ -211,10 +211,10 @@ class LedgerContract:
             table: ledger.rows(table, "s1")
             for table in ("checklist_items", "report_sections", "session_bodies")
         }
-        ledger.replace_rows("s1", stream="session:s1", head=head, rows={"sessions": rows["sessions"]})
+        ledger.replace_rows("session:s1", head=head, rows={"sessions": rows["sessions"]})
         assert ledger.rows("artifacts", "s1") == []
         assert not verify(ledger).ok
-        ledger.replace_rows("s1", stream="session:s1", head=head, rows=rows)
+        ledger.replace_rows("session:s1", head=head, rows=rows)
         assert verify(ledger).ok
 
     def test_rows_of_an_old_head_take_no_place(self, ledger: Ledger) -> None:
@@ -222,7 +222,7 @@ class LedgerContract:
         head, rows = ledger.head("session:s1"), {"sessions": ledger.rows("sessions", "s1")}
         self.write(ledger, recorded("c1"))
         with pytest.raises(HeadMoved):
-            ledger.replace_rows("s1", stream="session:s1", head=head, rows=rows)
+            ledger.replace_rows("session:s1", head=head, rows=rows)
         assert ledger.call_row(call()) is not None
         assert verify(ledger).ok
 
@@ -353,7 +353,7 @@ class LedgerContract:
         append, _ = self.extension(ledger, [wrong])
         broken = tuple(
             replace(change, new=(*change.new[:2], "poem", *change.new[3:]))
-            if change.table == "artifacts"
+            if change.table == "artifacts" and change.new
             else change
             for change in append.rows
         )

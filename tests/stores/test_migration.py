@@ -35,6 +35,7 @@ def extension_of(events: Iterable[ev.Event], projection: Projection | None = Non
 
 def old_row(change: RowChange) -> tuple[object, ...]:
     """A row without the columns that schema 1 did not know."""
+    assert change.new is not None
     return change.new[: len(change.new) - len(ADDED.get(change.table, {}))]
 
 
