@@ -1,15 +1,23 @@
-"""The graph that a LangGraph server serves; `langgraph.json` names it.
+"""The graph that a LangGraph server serves; `langgraph.json` and `langgraph.server.json` name it.
 
 It has no checkpointer, since the server brings its own, and opens its desk at the first run. Environment:
 ``RESEARCHDESK_HOME`` (the home folder, or the URL of a PostgreSQL desk), ``RESEARCHDESK_CORPUS`` (folders and files,
-separated like ``PATH``; the working folder when unset) and ``RESEARCHDESK_MODEL`` (``offline`` when unset).
+separated like ``PATH``), ``RESEARCHDESK_WEB`` (search providers, separated by commas) and ``RESEARCHDESK_MODEL``
+(``offline`` when unset). Where neither corpus nor web is named, the working folder is the corpus.
 """
 
 import os
 
 from researchdesk.graph.research import create_research_graph
 
+
+def _named(variable: str, separator: str) -> list[str]:
+    return [part.strip() for part in os.environ.get(variable, "").split(separator) if part.strip()]
+
+
+_web = _named("RESEARCHDESK_WEB", ",")
 graph = create_research_graph(
-    corpus=[path for path in os.environ.get("RESEARCHDESK_CORPUS", ".").split(os.pathsep) if path],
-    model=os.environ.get("RESEARCHDESK_MODEL", "offline"),
+    corpus=_named("RESEARCHDESK_CORPUS", os.pathsep) or ([] if _web else ["."]),
+    web=_web,
+    model=os.environ.get("RESEARCHDESK_MODEL") or "offline",
 )

@@ -13,7 +13,7 @@ import typer
 import typer.core
 import typer.main
 
-from researchdesk.graph import cli_keep, cli_log, cli_questions, cli_run, cli_show, cli_tools
+from researchdesk.graph import cli_keep, cli_log, cli_questions, cli_run, cli_show, cli_tools, cli_work
 from researchdesk.graph.console import note
 from researchdesk.graph.exits import Exit, tell_error
 from researchdesk.graph.stopping import own_process
@@ -48,7 +48,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for _command in (
-    *(cli_run.run, cli_run.resume),
+    *(cli_run.run, cli_run.resume, cli_work.work),
     *(cli_show.status, cli_show.report, cli_show.sources, cli_show.sessions),
     *(cli_log.events, cli_log.log),
     *(cli_keep.handoff, cli_keep.verify, cli_keep.export, cli_keep.import_, cli_keep.purge, cli_keep.rebuild),

@@ -105,6 +105,13 @@ ConfirmOption = Annotated[
         help="Before a model that costs money is asked, show the estimate and ask on the terminal.",
     ),
 ]
+QueueOption = Annotated[
+    bool,
+    typer.Option(
+        "--queue",
+        help="Record the run and its options, print the session id, and leave the rest to `researchdesk work`.",
+    ),
+]
 WallOption = Annotated[
     int | None,
     typer.Option(
@@ -170,6 +177,7 @@ def run(
     wall_seconds: WallOption = None,
     prices: PricesOption = None,
     confirm: ConfirmOption = False,
+    queue: QueueOption = False,
     json: JsonOption = False,
 ) -> None:
     """Research a question in local documents and on the web, and write a report with sources.
@@ -197,7 +205,7 @@ def run(
             budget_usd=usd(budget_usd or 0),
             wall_seconds=wall_seconds or 0,
         )
-        terms = Terms(prices=prices, confirm=confirm, json=json)
+        terms = Terms(prices=prices, confirm=confirm, json=json, queue=queue)
         raise typer.Exit(drive(desk, session, options, objective=objective, terms=terms))
 
 
@@ -251,6 +259,7 @@ def resume(
     wall_seconds: WallOption = None,
     prices: PricesOption = None,
     confirm: ConfirmOption = False,
+    queue: QueueOption = False,
     json: JsonOption = False,
 ) -> None:
     """Take up a run where it stands; its corpus, model, price and budgets are remembered unless given anew.
@@ -276,5 +285,5 @@ def resume(
         )
         run = found.run
         assert run is not None
-        terms = Terms(prices=prices, confirm=confirm, json=json)
+        terms = Terms(prices=prices, confirm=confirm, json=json, queue=queue)
         raise typer.Exit(drive(desk, found.id, options, objective=run.objective, terms=terms))

@@ -63,7 +63,8 @@ def _status(desk: "Desk", session_id: str) -> dict[str, Any]:
     rows = desk.ledger.query(
         "SELECT ts FROM events WHERE stream = ? ORDER BY seq DESC LIMIT 1", (found.stream,)
     )
-    return status_view(found.workspace, updated_at=str(rows[0]["ts"]))
+    view = status_view(found.workspace, updated_at=str(rows[0]["ts"]))
+    return {**view, "driver": desk.drivers([session_id]).get(session_id, "")}
 
 
 def _show_status(view: dict[str, Any], *, json: bool, line: bool) -> None:
@@ -158,13 +159,24 @@ def sessions(home: HomeOption = "", json: JsonOption = False) -> None:
         amounts = {key: None if cost is None else float(round(cost, 6)) for key, cost in spent.items()}
         result_json([{**asdict(one), "cost_usd": amounts[one.session_id]} for one in found])
         return
+    driven = any(one.driver for one in found)
     result_table(
-        ("session", "status", "stage", "sources", "cost", "updated", "objective"),
+        (
+            "session",
+            "status",
+            "stage",
+            *(["driver"] if driven else []),
+            "sources",
+            "cost",
+            "updated",
+            "objective",
+        ),
         (
             (
                 one.session_id,
                 _state(one.status, one.stop_reason),
                 one.stage,
+                *([one.driver or "-"] if driven else []),
                 str(one.sources),
                 dollars(spent[one.session_id]),
                 one.updated_at[:19],

@@ -3,82 +3,57 @@
 import shlex
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import typer
-from langgraph.runtime import RunControl
+from langchain_core.language_models import BaseChatModel
 
-from researchdesk.graph.console import note, result, result_json
+from researchdesk.graph.console import note
 from researchdesk.graph.costs import dollars, estimate, priced
 from researchdesk.graph.driver import StreamEvent
 from researchdesk.graph.exits import Exit, error_text, tell_error
 from researchdesk.graph.models import resolve_model
-from researchdesk.graph.options import RunOptions, check_sources, sources_of
+from researchdesk.graph.options import RunOptions, check_sources, sources_of, whole_paths
+from researchdesk.graph.output import Output
 from researchdesk.graph.plain import one_line
 from researchdesk.graph.progress import IndexProgress, RunProgress
-from researchdesk.graph.rendering import render_report
+from researchdesk.graph.rendering import keep_copy, render_report
 from researchdesk.graph.report import read_report
-from researchdesk.graph.runner import RunResult, begin_research, new_session_id, run_research, whole_paths
+from researchdesk.graph.runner import RunResult, begin_taken, drive_taken, new_session_id
 from researchdesk.graph.stopping import stoppable
-from researchdesk.graph.streams import let_go
 from researchdesk.graph.words import model_text, outcome, outcome_text, resume_advice
-from researchdesk.state.errors import NotFound, Unavailable, UsageError
+from researchdesk.state.errors import NotFound, UsageError
 from researchdesk.state.limits import LIMITS
-from researchdesk.state.names import clean_id, safe_file_name
+from researchdesk.state.names import clean_id
 from researchdesk.state.prices import FREE_MODELS
 from researchdesk.state.run import ResearchRun
+from researchdesk.state.vocabulary import INVESTIGATION_LABELS
+from researchdesk.tools.door import Session
 from researchdesk.tools.sources.corpus import Corpus, CorpusReport
 from researchdesk.tools.sources.gathering import Sources
 from researchdesk.tools.sources.leaveout import REASONS
 from researchdesk.tools.sources.ports import StoppedEarly
 from researchdesk.tools.workspace import Desk
-from researchdesk.tools.writing import whole_file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """How a command drives a run: its list of prices, whether it asks before it spends, and how it writes."""
+    """How a command drives a run: its list of prices, whether it asks before it spends, and how it writes.
+
+    With ``queue`` the run is begun and left to whichever worker of the desk comes first.
+    """
 
     prices: Path | None = None
     confirm: bool = False
     json: bool = False
+    queue: bool = False
 
 
 class Declined(Exception):
     """Somebody was asked whether to spend, and did not say yes."""
-
-
-@dataclass(slots=True)
-class _Output:
-    """Where events and results go; a stdout that takes no more stops the run instead of breaking it."""
-
-    control: RunControl
-    json: bool
-    failed: bool = False
-    """Whether a result could not be written, other than to a reader that went away."""
-
-    def line(self, value: dict[str, Any]) -> None:
-        """One JSON line, where JSON was asked for."""
-        if self.json:
-            self._write(lambda: result_json(value, line=True))
-
-    def text(self, text: str) -> None:
-        """Text, where JSON was not asked for."""
-        if not self.json:
-            self._write(lambda: result(text))
-
-    def _write(self, write: Any) -> None:
-        try:
-            write()
-        except BrokenPipeError:
-            self.control.request_drain()
-            let_go(sys.stdout)
-        except Unavailable as problem:
-            self.control.request_drain()
-            self.failed = True
-            note(f"researchdesk: {problem}")
 
 
 def drive(desk: Desk, session_id: str, options: RunOptions, *, objective: str, terms: Terms) -> Exit:
@@ -87,7 +62,7 @@ def drive(desk: Desk, session_id: str, options: RunOptions, *, objective: str, t
     Without a session id a new run gets the next free one; a start that fails uses none up.
     """
     with stoppable() as control:
-        out = _Output(control=control, json=terms.json)
+        out = Output(control=control, json=terms.json)
         code = _driven(desk, session_id, options, objective, terms, out)
         return Exit.FAILED if out.failed else code
 
@@ -96,21 +71,30 @@ def drive(desk: Desk, session_id: str, options: RunOptions, *, objective: str, t
 class _Start:
     """What a run is driven with, once all that a person can get wrong was looked at."""
 
-    session_id: str
+    driven: Session
+    """The session under its lease: from its first event to its end nobody else may take it."""
     objective: str
+    model: BaseChatModel
     options: RunOptions
-    sources: Sources
     index: IndexProgress
     is_completed: bool
 
+    @property
+    def session_id(self) -> str:
+        """The session's id."""
+        return self.driven.id
+
 
 def _driven(
-    desk: Desk, session_id: str, options: RunOptions, objective: str, terms: Terms, out: _Output
+    desk: Desk, session_id: str, options: RunOptions, objective: str, terms: Terms, out: Output
 ) -> Exit:
     try:
-        start = _begun(desk, session_id, options, objective, terms, out)
-        session_id = start.session_id
-        ended = _research(desk, start, terms, out)
+        with ExitStack() as held:
+            start = _begun(desk, session_id, options, objective, terms, out, held)
+            session_id = start.session_id
+            if terms.queue and not start.is_completed:
+                return _queued(start, out)
+            ended = _research(desk, start, terms, out)
     except Declined:
         note("nothing was asked and nothing is spent")
         out.line({"type": "result", "session_id": session_id, "status": "declined", "exit_code": 3})
@@ -126,7 +110,13 @@ def _driven(
 
 
 def _begun(
-    desk: Desk, session_id: str, options: RunOptions, objective: str, terms: Terms, out: _Output
+    desk: Desk,
+    session_id: str,
+    options: RunOptions,
+    objective: str,
+    terms: Terms,
+    out: Output,
+    held: ExitStack,
 ) -> _Start:
     """The run with its session; without an id it gets the next free one, once nothing can be wrong any more."""
     model = resolve_model(options.model)
@@ -143,24 +133,41 @@ def _begun(
             check_sources(sources)
         if terms.confirm and options.model not in FREE_MODELS:
             _confirm(options)
-        session_id = session_id or new_session_id(desk)
-        # From here on there is a run that can be resumed.
-        begin_research(desk, session_id, options, objective=objective, model=model)
+    session = desk.session(session_id or new_session_id(desk), labels=INVESTIGATION_LABELS, sources=sources)
+    driven = held.enter_context(desk.driving(session))
+    # From here on there is a run that can be resumed.
+    begin_taken(driven, model, options, objective=objective)
     return _Start(
-        session_id=session_id,
+        driven=driven,
         objective=objective,
+        model=model,
         options=options,
-        sources=sources,
         index=index,
         is_completed=is_completed,
     )
 
 
-def _research(desk: Desk, start: _Start, terms: Terms, out: _Output) -> RunResult:
+def _queued(start: _Start, out: Output) -> Exit:
+    """Leave a run that was begun to the desk's workers."""
+    out.text(start.session_id)
+    note(f"session {start.session_id} waits for a worker; `researchdesk work` on this desk takes it up")
+    out.line(
+        {
+            "type": "result",
+            "session_id": start.session_id,
+            "status": "active",
+            "outcome": "queued",
+            "exit_code": int(Exit.COMPLETED),
+        }
+    )
+    return Exit.COMPLETED
+
+
+def _research(desk: Desk, start: _Start, terms: Terms, out: Output) -> RunResult:
     """Tell what will be done, and do it."""
     options = start.options
     out.text(start.session_id)
-    report = _refreshed(start.sources, start.index)
+    report = _refreshed(start.driven.sources, start.index)
     _announce(desk, start.session_id, options, report)
     if not start.is_completed and options.model not in FREE_MODELS:
         _tell_cost(desk, start.session_id, options, told=terms.confirm)
@@ -178,7 +185,7 @@ def _research(desk: Desk, start: _Start, terms: Terms, out: _Output) -> RunResul
     return _followed(desk, start, out)
 
 
-def _followed(desk: Desk, start: _Start, out: _Output) -> RunResult:
+def _followed(desk: Desk, start: _Start, out: Output) -> RunResult:
     """The run itself, shown while it goes on."""
     options = start.options
     progress = RunProgress(
@@ -194,21 +201,12 @@ def _followed(desk: Desk, start: _Start, out: _Output) -> RunResult:
         progress.on_event(event)
 
     with progress:
-        return run_research(
+        return drive_taken(
             desk,
-            start.objective,
-            corpus=options.corpus,
-            model=options.model,
-            session_id=start.session_id,
-            scope=options.scope,
-            template=options.template,
-            origin_by=options.origin_by,
-            max_steps=options.max_steps,
-            budget_tokens=options.budget_tokens,
-            budget_usd=options.budget_usd,
-            wall_seconds=options.wall_seconds,
-            prices=options.price,
-            sources=start.sources,
+            start.driven,
+            start.model,
+            options,
+            objective=start.objective,
             on_event=on_event,
             control=out.control,
         )
@@ -310,7 +308,7 @@ def _confirm(options: RunOptions) -> None:
         raise Declined
 
 
-def _finish(desk: Desk, ended: RunResult, out: _Output) -> Exit:
+def _finish(desk: Desk, ended: RunResult, out: Output) -> Exit:
     run = desk.existing(ended.session_id).run
     assert run is not None
     found = "stopped" if ended.drained and run.status != "completed" else outcome(run)
@@ -339,21 +337,14 @@ def _finish(desk: Desk, ended: RunResult, out: _Output) -> Exit:
     return code
 
 
-def _write_report(desk: Desk, session_id: str, out: _Output) -> Path | None:
+def _write_report(desk: Desk, session_id: str, out: Output) -> Path | None:
     """Print the report, and keep a copy in the home folder where that can be written."""
     text = render_report(read_report(desk, session_id))
-    path = desk.home.absolute() / "reports" / safe_file_name(session_id, suffix=".md")
     out.text("\n" + text)
-    try:
-        with whole_file(path) as file:
-            file.write(text.encode())
-    except (Unavailable, UsageError) as problem:
-        note(f"no copy of the report is kept: {one_line(str(problem))}")
-        return None
-    return path
+    return keep_copy(desk, session_id, text)
 
 
-def _failed(desk: Desk, session_id: str, problem: Exception, out: _Output) -> Exit:
+def _failed(desk: Desk, session_id: str, problem: Exception, out: Output) -> Exit:
     code = tell_error(problem)
     try:
         started = _run_of(desk, session_id) is not None

@@ -16,14 +16,13 @@ from researchdesk.graph.budget import Budget
 from researchdesk.graph.costs import Prices, priced
 from researchdesk.graph.driver import DRIVER_KEY, PARALLEL_CALLS, Driver
 from researchdesk.graph.models import max_output_of, resolve_model
-from researchdesk.graph.options import RunOptions, sources_of
+from researchdesk.graph.options import RunOptions, sources_of, whole_paths
 from researchdesk.state import events as ev
 from researchdesk.state.cleaning import safe_error
 from researchdesk.state.errors import LeaseLost, Refusal, ResearchdeskError, UsageError
 from researchdesk.state.vocabulary import INVESTIGATION_LABELS
 from researchdesk.tools.door import Session
 from researchdesk.tools.sources.gathering import Sources
-from researchdesk.tools.sources.roots import listed
 from researchdesk.tools.workspace import Desk, open_desk
 
 SUPERSTEPS = 10_000
@@ -77,8 +76,9 @@ class Lead:
 
     def _asked(self, given: dict[str, Any]) -> RunOptions:
         """The factory's options with what the input says; it may name no other corpus than the factory's."""
-        corpus = tuple(str(path) for path in listed(given.get("corpus") or self._options.corpus))
-        foreign = [path for path in corpus if path not in self._options.corpus]
+        own = whole_paths(self._options.corpus)
+        corpus = whole_paths(given.get("corpus") or own)
+        foreign = [path for path in corpus if path not in own]
         if foreign:
             allowed = ", ".join(self._options.corpus) or "none"
             raise UsageError(f"corpus '{foreign[0]}' was not given to this graph; it has: {allowed}")

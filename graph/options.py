@@ -1,7 +1,9 @@
 """What a run is started with: one value that the factory, the runner and the command line share."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import Path
 
 from researchdesk.state import events as ev
 from researchdesk.state.errors import UsageError
@@ -12,6 +14,7 @@ from researchdesk.tools.sources.corpus import Corpus
 from researchdesk.tools.sources.gathering import Sources
 from researchdesk.tools.sources.ingest import Progress
 from researchdesk.tools.sources.origins import OriginBy
+from researchdesk.tools.sources.roots import listed, named_path
 from researchdesk.tools.workspace import Desk
 
 
@@ -51,6 +54,11 @@ class RunOptions:
             budget_usd=f"{self.budget_usd.normalize():f}" if self.budget_usd else "",
             price=self.price,
         )
+
+
+def whole_paths(corpus: str | Path | Sequence[str | Path]) -> tuple[str, ...]:
+    """The paths as they are recorded: absolute, so that a resume from another folder finds them."""
+    return tuple(str(named_path(path)) for path in listed(corpus))
 
 
 def sources_of(desk: Desk, options: RunOptions, *, progress: Progress | None = None) -> Sources:

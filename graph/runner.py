@@ -20,7 +20,13 @@ from researchdesk.graph.driver import DRIVER_KEY, PARALLEL_CALLS, Driver, Stream
 from researchdesk.graph.invocation import blocking_on_errors, make_driver
 from researchdesk.graph.models import model_name, resolve_model
 from researchdesk.graph.nodes import begin_run, checked_objective
-from researchdesk.graph.options import RunOptions, check_sources, remembered_options, sources_of
+from researchdesk.graph.options import (
+    RunOptions,
+    check_sources,
+    remembered_options,
+    sources_of,
+    whole_paths,
+)
 from researchdesk.graph.research import ResearchGraph, create_research_graph
 from researchdesk.state.ids import session_stream
 from researchdesk.state.vocabulary import INVESTIGATION_LABELS, ScopeLevel
@@ -28,7 +34,7 @@ from researchdesk.tools.door import Session
 from researchdesk.tools.sources.gathering import Sources
 from researchdesk.tools.sources.ingest import Progress
 from researchdesk.tools.sources.origins import OriginBy
-from researchdesk.tools.sources.roots import listed, named_path
+from researchdesk.tools.sources.roots import listed
 from researchdesk.tools.workspace import Desk
 
 OnEvent = Callable[[StreamEvent], None]
@@ -160,25 +166,6 @@ def resume_research(
     return _drive(desk, session, chosen, options, objective="", on_event=on_event, control=control)
 
 
-def begin_research(
-    desk: Desk, session_id: str, options: RunOptions, *, objective: str, model: BaseChatModel
-) -> None:
-    """Record that a run begins (or is taken up) and with which options; from here on it can be resumed.
-
-    Raises:
-        UsageError: an objective that cannot be taken, or a session with another question.
-        SessionBusy: another process drives the session.
-    """
-    session = desk.session(session_id, labels=INVESTIGATION_LABELS)
-    with desk.driving(session) as driven:
-        begin_run(make_driver(driven, model, options), objective)
-
-
-def whole_paths(corpus: str | Path | Sequence[str | Path]) -> tuple[str, ...]:
-    """The paths as they are recorded: absolute, so that a resume from another folder finds them."""
-    return tuple(str(named_path(path)) for path in listed(corpus))
-
-
 async def arun_research(desk: Desk, objective: str, **options: Any) -> RunResult:
     """`run_research` without blocking the event loop; same arguments."""
     return await asyncio.to_thread(lambda: run_research(desk, objective, **options))
@@ -206,9 +193,42 @@ def _drive(
     on_event: OnEvent | None,
     control: RunControl | None,
 ) -> RunResult:
-    with desk.driving(session) as driven, checkpointer_of(desk) as checkpointer:
+    with desk.driving(session) as driven:
+        return drive_taken(
+            desk, driven, model, options, objective=objective, on_event=on_event, control=control
+        )
+
+
+def begin_taken(driven: Session, model: BaseChatModel, options: RunOptions, *, objective: str) -> None:
+    """Record that a run begins (or is taken up) and with which options, under a lease that the caller holds.
+
+    From here on it can be resumed, and a worker of the desk takes it where nobody drives it.
+
+    Raises:
+        UsageError: an objective that cannot be taken, or a session with another question.
+    """
+    begin_run(make_driver(driven, model, options), objective)
+
+
+def drive_taken(
+    desk: Desk,
+    driven: Session,
+    model: BaseChatModel,
+    options: RunOptions,
+    *,
+    objective: str = "",
+    on_event: OnEvent | None = None,
+    control: RunControl | None = None,
+) -> RunResult:
+    """Drive a session to its end whose lease the caller holds (`Desk.driving`); it begins where it has not begun.
+
+    Raises:
+        UsageError: an objective that cannot be taken, or a session with another question.
+        LeaseLost: the lease was taken over; nothing was written since.
+    """
+    with checkpointer_of(desk) as checkpointer:
         # The ledger is what a run goes on from; an old checkpoint could only be behind it.
-        checkpointer.delete_thread(session.id)
+        checkpointer.delete_thread(driven.id)
         graph = create_research_graph(desk, corpus=options.corpus, checkpointer=checkpointer)
         driver = make_driver(driven, model, options)
         begin_run(driver, objective)
@@ -220,9 +240,9 @@ def _drive(
                         on_event(event)
             except GraphDrained:
                 drained = True
-        if session.run is not None and session.run.stage == "completed":
-            checkpointer.delete_thread(session.id)
-        return _result(session, drained=drained)
+        if driven.run is not None and driven.run.stage == "completed":
+            checkpointer.delete_thread(driven.id)
+        return _result(driven, drained=drained)
 
 
 def _stream(

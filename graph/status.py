@@ -21,7 +21,7 @@ _MARKS = {
 
 
 def status_table(view: Mapping[str, Any]) -> Table:
-    """The view of `state.views.status_view` as a table of two columns."""
+    """The view of `state.views.status_view`, and who drives the run, as a table of two columns."""
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
@@ -34,6 +34,8 @@ def _lines(view: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "session", view["session_id"]
     yield "objective", view["objective"]
     yield "status", _state(view)
+    if view["driver"]:
+        yield "driver", view["driver"]
     yield "scope", f"{view['scope_level']}, template {view['template']}"
     yield (
         "sources",

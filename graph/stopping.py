@@ -56,6 +56,23 @@ def stoppable() -> "Iterator[RunControl]":
             signal.signal(number, signal.SIG_IGN if _process_is_ours else handler)
 
 
+def end_with_parent(control: "RunControl") -> None:
+    """Ask for a clean end once stdin ends, which only the parent holds open: it is gone.
+
+    Where a clean end was asked for before, this process ends at once.
+    """
+
+    def watch() -> None:
+        with contextlib.suppress(OSError):
+            while os.read(0, 1024):
+                pass
+        if control.drain_requested:
+            os._exit(Exit.UNFINISHED)
+        control.request_drain()
+
+    threading.Thread(target=watch, name="researchdesk-parent", daemon=True).start()
+
+
 def _say(text: bytes) -> None:
     # Written directly: a handler may have interrupted a write to the buffered stream.
     with contextlib.suppress(OSError):

@@ -3,12 +3,16 @@
 import fcntl
 import os
 import socket
+import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
 
 from researchdesk.state.errors import SessionBusy, Unavailable
 from researchdesk.state.names import safe_file_name
 
+GRACE_SECONDS = 0.1
+"""How long a lock is asked for again: whoever looks whether it is held has it for a moment."""
 _held: set[int] = set()
 
 
@@ -77,6 +81,9 @@ class Locks(Protocol):
     def claim(self, session_id: str) -> bool:
         """Claim a session id that nobody uses yet; False when somebody was first. What is claimed stays claimed."""
 
+    def held(self, session_ids: Iterable[str]) -> frozenset[str]:
+        """Which of these sessions somebody drives at this moment; nobody is waited for, and nobody disturbed."""
+
 
 class FileLocks:
     """The locks of a home folder: a file for each session."""
@@ -95,6 +102,40 @@ class FileLocks:
             Unavailable: the lock file cannot be made.
         """
         return claim_name(self._folder, session_id)
+
+    def held(self, session_ids: Iterable[str]) -> frozenset[str]:
+        """As `Locks.held`."""
+        return frozenset(name for name in session_ids if _is_held(_lock_path(self._folder, name)))
+
+
+def _is_held(path: Path) -> bool:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:  # without a file nobody drives; a file that may not be read tells nothing
+        return False
+    _held.add(descriptor)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        _held.discard(descriptor)
+        os.close(descriptor)
+    return False
+
+
+def _taken(descriptor: int) -> bool:
+    """Whether the lock could be had."""
+    deadline = time.monotonic() + GRACE_SECONDS
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.005)
+        else:
+            return True
 
 
 class SessionLock:
@@ -116,14 +157,12 @@ class SessionLock:
             descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as problem:
             raise _unusable(self._path, problem) from None
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not _taken(descriptor):
             who = os.pread(descriptor, 200, 0).decode(errors="replace").strip() or "another process"
             os.close(descriptor)
             raise SessionBusy(
                 f"session '{self._session_id}' is being driven by {who}. Wait for it to end, or stop it, then resume."
-            ) from None
+            )
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, holder_name().encode(), 0)
         self._descriptor = descriptor

@@ -57,6 +57,8 @@ class SessionSummary:
     sources: int
     created_at: str
     updated_at: str
+    driver: str = ""
+    """Who drives it at this moment; empty where nobody does."""
 
 
 class Desk:
@@ -166,7 +168,17 @@ class Desk:
             "(SELECT ts FROM events e WHERE e.stream = 'session:' || s.session_id ORDER BY seq DESC LIMIT 1) "
             "AS updated_at FROM sessions s LEFT JOIN research_runs r USING (session_id) ORDER BY s.created_at DESC"
         )
-        return [SessionSummary(**row) for row in rows]  # type: ignore[arg-type]
+        drivers = self.drivers([str(row["session_id"]) for row in rows if row["status"] == "active"])
+        return [SessionSummary(**row, driver=drivers.get(str(row["session_id"]), "")) for row in rows]  # type: ignore[arg-type]
+
+    def drivers(self, session_ids: Sequence[str]) -> dict[str, str]:
+        """Who drives which of these sessions at this moment; those that nobody drives are left out."""
+        held = self.locks.held(session_ids)
+        if not held:
+            return {}
+        rows = self.ledger.query("SELECT session_id, holder FROM leases")
+        holders = {str(row["session_id"]): str(row["holder"]) for row in rows}
+        return {name: holders.get(name) or "another process" for name in session_ids if name in held}
 
     @contextlib.contextmanager
     def driving(self, session: Session) -> Iterator[Session]:

@@ -1,6 +1,7 @@
 """The server's lock behind a session's lease: free as soon as its holder, or its holder's connection, is gone."""
 
 import time
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,6 +14,11 @@ from researchdesk.stores.postgres.migrations import lock_number
 
 GRACE_SECONDS = 0.5
 _CLAIM = "INSERT INTO leases VALUES (%s, 1, 'nobody yet', %s) ON CONFLICT DO NOTHING RETURNING epoch"
+# A lock's number is shown in two halves; everybody may see it.
+_HELD = (
+    "SELECT (classid::bigint << 32) | objid::bigint AS number FROM pg_locks WHERE locktype = 'advisory' AND granted "
+    "AND objsubid = 1 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+)
 
 
 def _taken(connection: Connection[Any], number: int) -> bool:
@@ -25,6 +31,10 @@ def _taken(connection: Connection[Any], number: int) -> bool:
         if time.monotonic() > deadline:
             return False
         time.sleep(0.05)
+
+
+def _number(ledger: PostgresLedger, session_id: str) -> int:
+    return lock_number("session", ledger.address.schema, session_id)
 
 
 class AdvisoryLock:
@@ -45,7 +55,7 @@ class AdvisoryLock:
         address = self._ledger.address
         with postgres_errors(address):
             connection = connect(address)
-            number = lock_number("session", address.schema, self._session_id)
+            number = _number(self._ledger, self._session_id)
             taken = _taken(connection, number)
         if not taken:
             connection.close()
@@ -75,3 +85,8 @@ class AdvisoryLocks:
     def claim(self, session_id: str) -> bool:
         """Claim a session id that nobody uses yet; False when somebody was first. What is claimed stays claimed."""
         return self._ledger.write_one(_CLAIM, (session_id, datetime.now(UTC).isoformat())) is not None
+
+    def held(self, session_ids: Iterable[str]) -> frozenset[str]:
+        """As `Locks.held`; one look at the server for all of them."""
+        numbers = {row["number"] for row in self._ledger.query(_HELD)}
+        return frozenset(name for name in session_ids if _number(self._ledger, name) in numbers)

@@ -20,48 +20,17 @@ from researchdesk.stores.postgres.address import parse_address
 from researchdesk.stores.postgres.connection import connect
 from researchdesk.tools.sources.gathering import Sources
 from researchdesk.tools.sources.web.archive import LedgerArchive
-from researchdesk.tools.workspace import Desk, open_desk
+from researchdesk.tools.workspace import open_desk
 
 from ..desks import Caller, scripted_source
+from .commands import QUESTION, command, ended, environment, shape, write_documents
 
-QUESTION = "What is the minimum length of a password?"
-DOCUMENTS = {
-    "agency/length.md": "# Length\n\nPasswords shall have a minimum length of 15 characters where they stand alone.",
-    "project/sheet.md": "# Password length\n\nThe minimum length of a password should be 8 characters.",
-    "office/guidance.md": "# Guidance\n\nCurrent guidelines require a minimum password length of 12 characters.",
-}
 KILLED_AT = 60
 
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
-    for name, text in DOCUMENTS.items():
-        path = tmp_path / "corpus" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text + "\n")
-    return tmp_path / "corpus"
-
-
-def command(*arguments: str | Path) -> list[str]:
-    return [sys.executable, "-P", "-m", "researchdesk.graph.cli", *map(str, arguments)]
-
-
-def ended(*arguments: str | Path) -> str:
-    done = subprocess.run(
-        command(*arguments), capture_output=True, text=True, timeout=120, env=environment(), check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-def environment() -> dict[str, str]:
-    return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-
-
-def shape(desk: Desk, session_id: str) -> list[str]:
-    """What happened in a session, without what a kill adds: requests that were asked again."""
-    kinds = [event.type for event in desk.existing(session_id).events()]
-    return [kind for kind in kinds if not kind.startswith("model_") and kind != "run_configured"]
+    return write_documents(tmp_path / "corpus")
 
 
 def test_a_run_that_is_killed_goes_on_and_ends_as_one_that_was_not(
