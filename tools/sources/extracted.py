@@ -7,6 +7,8 @@ from researchdesk.tools.sources.ports import FetchRefused, Section
 
 MAX_TEXT = 5_000_000
 """Characters of extracted text that are archived at most."""
+MAX_SECTIONS = 5_000
+"""Parts of a page that are kept at most; the text behind them is kept all the same."""
 
 _DROPPED = re.compile("[\x00\ud800-\udfff]")
 

@@ -18,11 +18,13 @@ from researchdesk.state.cleaning import safe_error
 from researchdesk.state.errors import Refusal, ResearchdeskError
 from researchdesk.state.ids import content_hash
 from researchdesk.state.independence import signature
-from researchdesk.state.limits import ARCHIVED_CHARS, LOCATOR_CHARS, SNIPPET_CHARS
+from researchdesk.state.limits import ARCHIVED_CHARS, LOCATOR_CHARS, NAME_CHARS, SNIPPET_CHARS
 from researchdesk.state.locators import UnsafeLocator, host_of, parse_locator
 from researchdesk.state.redaction import redact
 from researchdesk.tools.sources.asking import ask_all, broken_provider, merged
 from researchdesk.tools.sources.domains import registrable_domain, suffix_list
+from researchdesk.tools.sources.extracted import MAX_SECTIONS, clean
+from researchdesk.tools.sources.fitting import fit_count, fit_score, fit_text
 from researchdesk.tools.sources.ports import (
     Fetched,
     Fetcher,
@@ -36,6 +38,7 @@ from researchdesk.tools.sources.ports import (
 from researchdesk.tools.spec import Fetch, Page, Search
 
 HEAD_CHARS = 600
+TITLE_CHARS = 500
 TRIES = 3
 LONGEST_WAIT = 10.0
 """Seconds that a call waits for a service which asks to be left alone."""
@@ -129,7 +132,8 @@ def gather(need: Search | Fetch, sources: Sources) -> Haul:
 
 
 def _failed(refusal: Refusal, *, broken_way: bool = False) -> Haul:
-    return Haul(taken=Taken(failure=(refusal.code, refusal.text), broken_way=broken_way), bodies={})
+    failure = (refusal.code, fit_text(refusal.text))
+    return Haul(taken=Taken(failure=failure, broken_way=broken_way), bodies={})
 
 
 def _surprise(need: Search | Fetch, problem: Exception) -> Refusal:
@@ -154,9 +158,9 @@ def _search(need: Search, sources: Sources) -> Haul:
     total = sum(outcome.total for outcome in asked.outcomes)
     search = ev.SearchRecorded(
         query=need.query,
-        provider=", ".join(outcome.provider for outcome in asked.outcomes),
+        provider=", ".join(fit_text(outcome.provider, chars=NAME_CHARS) for outcome in asked.outcomes),
         hits=tuple(_found(hit) for hit in found if hit.locator in shown),
-        total=max(total, len(shown)),
+        total=fit_count(total, least=len(shown)),
         failed=tuple((name, problem.code) for name, problem in asked.failures),
         asked=tuple((one.provider, one.asked) for one in asked.outcomes if one.asked),
     )
@@ -165,12 +169,12 @@ def _search(need: Search, sources: Sources) -> Haul:
 
 def _found(hit: Hit) -> ev.Found:
     return ev.Found(
-        locator=redact(hit.locator).text,
-        title=redact(hit.title).text if hit.title else None,
-        origin=hit.origin,
-        snippet=redact(hit.snippet[:SNIPPET_CHARS]).text,
-        start=hit.start,
-        score=hit.score,
+        locator=fit_text(hit.locator, chars=LOCATOR_CHARS),
+        title=fit_text(hit.title, chars=TITLE_CHARS) if hit.title else None,
+        origin=fit_text(hit.origin, chars=NAME_CHARS),
+        snippet=redact(clean(hit.snippet[:SNIPPET_CHARS])).text,
+        start=fit_count(hit.start, least=-1),
+        score=fit_score(hit.score),
         address="" if redact(hit.address).count else hit.address,
     )
 
@@ -227,32 +231,33 @@ def _accepts(fetcher: Fetcher, locator: str) -> bool:
 
 
 def _archived(need: Fetch, fetched: Fetched) -> Haul:
-    clean = redact(fetched.text)
-    text = clean.text.encode("utf-8", errors="replace")
+    given = clean(fetched.text)
+    redacted = redact(given)
+    text = redacted.text.encode()
     raw_hash = f"sha256:{hashlib.sha256(fetched.raw).hexdigest()}"
     bodies = {content_hash(text): text}
-    if not clean.count:
+    if not redacted.count:
         bodies[raw_hash] = fetched.raw
     receipt = ev.Receipt(
         requested=need.locator,
         locator=redact(fetched.locator).text,
         redirects=tuple(redact(step).text for step in fetched.redirects),
         status=fetched.status,
-        media_type=fetched.media_type,
-        charset=fetched.charset,
+        media_type=fit_text(fetched.media_type, chars=NAME_CHARS),
+        charset=fit_text(fetched.charset, chars=NAME_CHARS),
         extractor=fetched.extractor,
         extractor_version=fetched.extractor_version,
         fetched_at=datetime.now(UTC).isoformat(timespec="seconds"),
         raw_hash=raw_hash,
         raw_bytes=len(fetched.raw),
-        raw_kept=not clean.count,
+        raw_kept=not redacted.count,
         text_hash=content_hash(text),
-        title=redact(fetched.title).text if fetched.title else None,
+        title=fit_text(fetched.title, chars=TITLE_CHARS) if fetched.title else None,
         # Offsets into a text that was shortened would point elsewhere.
-        sections=() if clean.count else tuple(_mark(section) for section in fetched.sections),
-        redactions=clean.count,
+        sections=tuple(map(_mark, fetched.sections[:MAX_SECTIONS])) if redacted.text == fetched.text else (),
+        redactions=redacted.count,
         readable=fetched.readable,
-        note=fetched.note,
+        note=fit_text(fetched.note),
         etag=_validator(fetched.etag),
         last_modified=_validator(fetched.last_modified),
     )
@@ -264,9 +269,9 @@ def _archived(need: Fetch, fetched: Fetched) -> Haul:
         origin=origin,
         origin_reason=origin_reason,
         content_hash=receipt.text_hash,
-        chars=len(clean.text),
-        head=clean.text[:HEAD_CHARS],
-        signature=signature(clean.text),
+        chars=len(redacted.text),
+        head=redacted.text[:HEAD_CHARS],
+        signature=signature(redacted.text),
     )
     return Haul(taken=Taken(page=page), bodies=bodies)
 
@@ -294,4 +299,5 @@ def _validator(value: str) -> str:
 
 
 def _mark(section: Section) -> ev.PageMark:
-    return ev.PageMark(title=section.title, start=section.start, end=section.end, page=section.page)
+    title = fit_text(section.title, chars=NAME_CHARS)
+    return ev.PageMark(title=title, start=section.start, end=section.end, page=section.page)

@@ -87,7 +87,8 @@ class Arxiv(Service):
         _check(entries)
         hits = ranked(_hit(entry, rank) for rank, entry in enumerate(entries, start=1))
         total = feed.findtext("o:totalResults", "", _NAMES)
-        return hits, int(total) if total.isascii() and total.isdigit() else len(hits)
+        counts = total.isascii() and total.isdigit() and len(total) < 16
+        return hits, int(total) if counts else len(hits)
 
     def _feed(self, exchange: Exchange, asked: Asked) -> etree._Element:
         parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)

@@ -52,4 +52,4 @@ def _unresponsive(body: Any) -> str:
         if isinstance(silent, list)
         else []
     )
-    return ", ".join(f"{engine}: {reason}" for engine, reason, *_ in named[:5])
+    return ", ".join(f"{str(engine)[:40]}: {str(reason)[:80]}" for engine, reason, *_ in named[:5])

@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 from urllib.parse import quote
 
+from researchdesk.tools.sources.fitting import fit_count
 from researchdesk.tools.sources.ports import Hit
 from researchdesk.tools.sources.providers.exchange import Asked, Exchange
 from researchdesk.tools.sources.providers.service import Service, ranked, records, web_hit
@@ -39,7 +40,7 @@ class SemanticScholar(Service):
             return (), 0
         found = records(body, "data", exchange=exchange)
         hits = ranked(_hit(record, rank) for rank, record in enumerate(found, start=1))
-        return hits, total if isinstance(total, int) else len(hits)
+        return hits, fit_count(total, least=len(hits))
 
 
 def _hit(record: dict[str, Any], rank: int) -> Hit | None:
@@ -55,10 +56,10 @@ def _address(record: dict[str, Any]) -> tuple[str | None, str]:
     pdf = record.get("openAccessPdf")
     pdf = pdf.get("url") if isinstance(pdf, dict) else None
     if isinstance(ids.get("ArXiv"), str):
-        return f"https://arxiv.org/abs/{quote(ids['ArXiv'])}", "text/html"
+        return f"https://arxiv.org/abs/{quote(ids['ArXiv'], errors='replace')}", "text/html"
     if isinstance(pdf, str) and pdf:
         return pdf, "application/pdf"
     if isinstance(ids.get("DOI"), str):
-        return f"https://doi.org/{quote(ids['DOI'], safe='/():;')}", "text/html"
+        return f"https://doi.org/{quote(ids['DOI'], safe='/():;', errors='replace')}", "text/html"
     url = record.get("url")
     return (url if isinstance(url, str) else None), "text/html"

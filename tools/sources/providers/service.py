@@ -11,9 +11,13 @@ import httpx
 from researchdesk.state.errors import UsageError
 from researchdesk.state.locators import UnsafeLocator, host_of, parse_locator, request_url
 from researchdesk.tools.sources.domains import registrable_domain
+from researchdesk.tools.sources.fitting import fit_score
 from researchdesk.tools.sources.ports import Hit, SearchFailed, SearchOutcome
 from researchdesk.tools.sources.providers.exchange import TIMEOUT, Exchange
 from researchdesk.tools.sources.providers.wording import QueryLimit, fitting, plain, title
+
+MOST_RECORDS = 1_000
+"""What is read of an answer's list, many times what was asked for."""
 
 
 class Service(ABC):
@@ -107,7 +111,7 @@ class Service(ABC):
 
 
 def records(body: Any, *path: str, exchange: Exchange) -> list[dict[str, Any]]:
-    """The list of objects under some names of a JSON answer; what is no object in it is left out.
+    """The first objects of the list under some names of a JSON answer; what is no object in it is left out.
 
     Raises:
         SearchFailed: there is no list.
@@ -117,7 +121,7 @@ def records(body: Any, *path: str, exchange: Exchange) -> list[dict[str, Any]]:
         found = found.get(name) if isinstance(found, dict) else None
     if not isinstance(found, list):
         raise exchange.malformed(f"it has no list '{'.'.join(path)}'")
-    return [record for record in found if isinstance(record, dict)]
+    return [record for record in found[:MOST_RECORDS] if isinstance(record, dict)]
 
 
 def ranked(found: Iterable[Hit | None]) -> tuple[Hit, ...]:
@@ -152,11 +156,17 @@ def web_hit(
         title=title(heading),
         snippet=plain(snippet),
         start=-1,
-        score=float(score) if isinstance(score, int | float) and score == score else 1 / rank,
+        score=_score(score, rank),
         origin=registrable_domain(host_of(locator.value)),
         media_type=media_type,
         address=request_url(url) if url.strip().lower().startswith("http:") else "",
     )
+
+
+def _score(told: object, rank: int) -> float:
+    if not isinstance(told, int | float) or isinstance(told, bool):
+        return 1 / rank
+    return fit_score(told, otherwise=1 / rank)
 
 
 def _checked_address(address: str, what: str) -> str:

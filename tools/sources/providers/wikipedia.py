@@ -5,6 +5,7 @@ from urllib.parse import quote
 
 import httpx
 
+from researchdesk.tools.sources.fitting import fit_count
 from researchdesk.tools.sources.ports import Hit, SearchFailed
 from researchdesk.tools.sources.providers.exchange import TIMEOUT, Asked, Exchange
 from researchdesk.tools.sources.providers.service import Service, ranked, records, web_hit
@@ -69,7 +70,7 @@ class Wikipedia(Service):
     def _article(self, name: object) -> str | None:
         if not isinstance(name, str) or not name:
             return None
-        return f"{self.base_url}/wiki/{quote(name.replace(' ', '_'), safe='/:,()!*@;')}"
+        return f"{self.base_url}/wiki/{quote(name.replace(' ', '_'), safe='/:,()!*@;', errors='replace')}"
 
 
 def _check(body: Any) -> None:
@@ -87,5 +88,4 @@ def _check(body: Any) -> None:
 
 def _total(body: Any, least: int) -> int:
     info = body["query"].get("searchinfo")
-    total = info.get("totalhits") if isinstance(info, dict) else None
-    return total if isinstance(total, int) else least
+    return fit_count(info.get("totalhits") if isinstance(info, dict) else None, least=least)

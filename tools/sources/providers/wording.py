@@ -8,7 +8,7 @@ from researchdesk.state.limits import NAME_CHARS, SNIPPET_CHARS
 from researchdesk.tools.sources.ports import SearchFailed
 
 _TAG = re.compile(r"<(?:/?[A-Za-z][^<>]{0,500}|!--.{0,2000}?--)>", re.DOTALL)
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u2060\ufeff]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u2060\ufeff\ud800-\udfff]")
 _WORD = re.compile(r"\w")
 
 
