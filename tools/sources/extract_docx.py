@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from researchdesk.tools.sources.extracted import Parsed, clean
@@ -37,7 +38,8 @@ def parse_docx(raw: bytes, *, name: str) -> Parsed:
 
     try:
         document = docx.Document(io.BytesIO(raw))
-        blocks = [_block(block) for block in document.iter_inner_content()]
+        styles = {style.style_id: style.name or "" for style in document.styles}
+        blocks = [_block(block, styles) for block in document.iter_inner_content()]
     except (
         Exception
     ) as error:  # python-docx lets through whatever zip, XML and key errors a broken file causes
@@ -69,14 +71,15 @@ def _stated_title(document: "Document") -> str:
     return "" if title.lower() in ("word document", "document") else title
 
 
-def _block(block: "Paragraph | Table") -> str:
+def _block(block: "Paragraph | Table", styles: Mapping[str, str]) -> str:
     from docx.text.paragraph import Paragraph
 
-    return _paragraph(block) if isinstance(block, Paragraph) else _table(block)
+    return _paragraph(block, styles) if isinstance(block, Paragraph) else _table(block)
 
 
-def _paragraph(paragraph: "Paragraph") -> str:
-    style = (paragraph.style.name or "") if paragraph.style is not None else ""
+def _paragraph(paragraph: "Paragraph", styles: Mapping[str, str]) -> str:
+    # Its own look-up of a style searches all of them, for each paragraph.
+    style = styles.get(paragraph._p.style or "", "")
     text = paragraph.text.strip()
     if not text:
         return ""

@@ -574,3 +574,43 @@ def test_a_connection_is_used_again_unless_an_answer_was_cut(server: Server) -> 
     assert fetcher.fetch(server.url("/good")).status == 200
     assert server.connections == 2
     fetcher.close()
+
+
+def attributes(count: int) -> bytes:
+    """A page with one tag; each of its attributes is compared with all before it."""
+    return b"<p " + b" ".join(b"a%d=1" % number for number in range(count)) + b">A page.</p>"
+
+
+def bomb(megabytes: int) -> bytes:
+    """A PDF with a page whose instructions unpack to so much, a thousandth of it packed."""
+    engine = zlib.compressobj(9, wbits=-15)
+    piece = engine.compress(b"q Q " * 250_000) + engine.flush(zlib.Z_FULL_FLUSH)  # it stands for itself
+    packed = b"\x78\xda" + piece * megabytes + engine.flush()
+    objects = (
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Count 1/Kids[4 0 R]>>",
+        b"<</Filter/FlateDecode/Length %d>>stream\n" % len(packed) + packed + b"\nendstream",
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 3 0 R>>",
+    )
+    body = b"".join(b"%d 0 obj\n%b\nendobj\n" % (number, one) for number, one in enumerate(objects, start=1))
+    return b"%PDF-1.7\n" + body + b"trailer<</Size 5/Root 1 0 R>>\n%%EOF"
+
+
+def test_a_page_that_takes_too_long_to_read_is_left_and_the_next_one_is_read(server: Server) -> None:
+    limits = WebLimits(seconds=10, pause=0, reading_seconds=1)
+    refusal = refused(server, typed(attributes(200_000), "text/html"), limits)
+    assert (refusal.code, refusal.transient) == ("fetch_too_large", False)
+    assert "takes more than 1 s" in refusal.text
+    assert PARAGRAPH.strip() in fetched(server, typed(page(), "text/html")).text
+
+
+def test_a_page_that_takes_too_much_memory_costs_its_reader_and_the_next_one_is_read(server: Server) -> None:
+    refusal = refused(server, typed(bomb(1_500), "application/pdf"))
+    assert refusal.code in ("fetch_too_large", "fetch_unreadable") and not refusal.transient
+    assert PARAGRAPH.strip() in fetched(server, typed(page(), "text/html")).text
+
+
+@pytest.mark.parametrize("status", [204, 304, 399, 600, 999])
+def test_an_odd_status_is_a_refusal(server: Server, status: int) -> None:
+    refusal = refused(server, b"HTTP/1.1 %d Odd\r\nContent-Length: 0\r\n\r\n" % status)
+    assert refusal.code in ("fetch_empty", "fetch_unreadable")

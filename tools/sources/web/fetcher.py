@@ -23,7 +23,7 @@ import httpx
 
 from researchdesk.state.locators import canonical_url, host_of
 from researchdesk.tools.sources.domains import registrable_domain, suffix_list
-from researchdesk.tools.sources.extract import HTML, extract, media_type_of
+from researchdesk.tools.sources.extract import HTML, media_type_of
 from researchdesk.tools.sources.extracted import Extracted
 from researchdesk.tools.sources.ports import Archive, Fetched, FetchRefused, Known
 from researchdesk.tools.sources.web.addresses import Addresses, Resolver
@@ -31,6 +31,7 @@ from researchdesk.tools.sources.web.allowance import Allowance, current, spendin
 from researchdesk.tools.sources.web.challenges import challenged_by, says_without_text, stands_in_the_way
 from researchdesk.tools.sources.web.exchange import Answer, Exchange, asked_url, next_url, shown
 from researchdesk.tools.sources.web.hosts import Hosts, retry_after
+from researchdesk.tools.sources.web.reading import read_apart
 from researchdesk.tools.sources.web.robots import MAX_BYTES as ROBOTS_BYTES
 from researchdesk.tools.sources.web.robots import Robots
 from researchdesk.tools.sources.web.statuses import refusal_of
@@ -53,10 +54,12 @@ class WebLimits:
 
     ``seconds`` are those of a whole fetch with all its redirects, without the waiting for a host's turn. ``bytes``
     are counted after unpacking, and for what came over the network by themselves; ``markup_bytes`` is the limit
-    for HTML, whose reading takes many times its size. ``pause`` and ``max_wait`` are as in `Hosts`.
+    for HTML, whose reading takes many times its size. ``reading_seconds`` are those of making text of a page, which
+    begins when all of it is there. ``pause`` and ``max_wait`` are as in `Hosts`.
     """
 
     seconds: float = 15.0
+    reading_seconds: float = 30.0
     bytes: int = 20_000_000
     markup_bytes: int = 8_000_000
     redirects: int = 8
@@ -193,7 +196,7 @@ class WebFetcher:
         if challenged_by(answer.headers):
             raise _challenged(answer.url, "a header")
         try:
-            found = extract(raw, name=name, media_type=media_type)
+            found = read_apart(raw, name=name, media_type=media_type, seconds=self._limits.reading_seconds)
         except FetchRefused as refusal:
             if refusal.code != "fetch_empty":
                 raise
