@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Final
-from unicodedata import category
 
 from rapidfuzz.distance import LCSseq
 
 from researchdesk.state.desk.a1 import Ref
 from researchdesk.state.desk.files import FileKind
 from researchdesk.state.desk.grids import Row, read_grid, write_rows
+from researchdesk.state.desk.labels import visible
 from researchdesk.state.desk.sheets import size_of
 from researchdesk.state.texts import cut
 
@@ -24,8 +24,6 @@ _LINE: Final = 1_000
 _CELL: Final = 120
 _AROUND: Final = 60
 _COMPARED: Final = 400_000_000
-#: Shown as they are though a font draws nothing for them by themselves.
-_HARMLESS: Final = frozenset("\t\u200c\u200d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +116,7 @@ def _cell(value: str, beside: str) -> str:
     if len(value) > _CELL:
         start = max(0, _common(value, beside) - 20)
         value = f"{'…' * bool(start)}{value[start:]}"
-    return _visible(json.dumps(cut(value, _CELL), ensure_ascii=False))
+    return visible(json.dumps(cut(value, _CELL), ensure_ascii=False))
 
 
 def _row(row: Row) -> str:
@@ -201,13 +199,4 @@ def _common(one: str, other: str) -> int:
 
 def _shown(line: str, limit: int) -> str:
     text, newline, note = line.partition("\n")
-    return cut(_visible(text), limit) + newline + note
-
-
-def _visible(text: str) -> str:
-    if text.isprintable():
-        return text
-    return "".join(
-        one if one.isprintable() or one in _HARMLESS or category(one) == "Zs" else f"<U+{ord(one):04X}>"
-        for one in text
-    )
+    return cut(visible(text), limit) + newline + note

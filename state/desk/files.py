@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass as checked_dataclass
 
+from researchdesk.state.desk.markup import table
 from researchdesk.state.ids import CallId, content_hash
 
 FileKind = Literal["folder", "markdown", "spreadsheet"]
@@ -59,6 +60,21 @@ class DeskFile:
     deleted: bool = False
 
 
+class FileList(list[DeskFile]):
+    """Files in a list, which a notebook shows as a table."""
+
+    def _repr_html_(self) -> str:
+        columns = ("path", "kind", "revision", "characters", "changed", "by", "id", "version")
+        rows = (
+            (
+                *(file.path, file.kind, str(file.rev), f"{file.chars:,}", file.updated_at[:19]),
+                *(file.updated_by, file.id, file.content_hash),
+            )
+            for file in self
+        )
+        return table(columns, rows, caption=f"Files: {len(self)}")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revision:
     """A file as it was before a change."""
@@ -74,6 +90,21 @@ class Revision:
     actor: str
     seq: int
     deleted: bool = False
+
+
+class Revisions(list[Revision]):
+    """Revisions of a file in a list, which a notebook shows as a table."""
+
+    def _repr_html_(self) -> str:
+        columns = ("revision", "number", "path", "characters", "until", "by", "version")
+        rows = (
+            (
+                *(kept.id, str(kept.rev), kept.path, f"{kept.chars:,}", kept.op, kept.actor),
+                kept.content_hash,
+            )
+            for kept in self
+        )
+        return table(columns, rows, caption=f"Revisions: {len(self)}")
 
 
 def file_id(call: CallId) -> str:

@@ -1,5 +1,8 @@
 """Labels: names and messages of a desk as they may be shown, on one line, printable and short."""
 
+from typing import Final
+from unicodedata import category
+
 import orjson
 
 from researchdesk.state.envelopes import printable
@@ -7,6 +10,8 @@ from researchdesk.state.texts import cut
 
 NAME_CHARS = 80
 MESSAGE_CHARS = 240
+#: Shown as they are though a font draws nothing for them by themselves.
+_HARMLESS: Final = frozenset("\t\u200c\u200d")
 
 
 def label(text: str, limit: int = NAME_CHARS) -> str:
@@ -17,3 +22,13 @@ def label(text: str, limit: int = NAME_CHARS) -> str:
 def quoted(text: str, limit: int = NAME_CHARS) -> str:
     """The label as a JSON string: it ends where it ends, and can be copied into an argument."""
     return orjson.dumps(label(text, limit)).decode()
+
+
+def visible(text: str) -> str:
+    """The whole text, each character in it that nobody sees as ``<U+202E>``; tabs and joiners stay."""
+    if text.isprintable():
+        return text
+    return "".join(
+        one if one.isprintable() or one in _HARMLESS or category(one) == "Zs" else f"<U+{ord(one):04X}>"
+        for one in text
+    )

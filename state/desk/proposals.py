@@ -7,6 +7,7 @@ from typing import Literal
 import orjson
 
 from researchdesk.state.desk.files import Cause
+from researchdesk.state.desk.markup import card, table
 from researchdesk.state.ids import CallId
 
 ProposalStatus = Literal["pending", "approved", "rejected", "expired", "stale", "executed", "failed"]
@@ -71,6 +72,41 @@ class Proposal:
     def final_arguments(self) -> str:
         """What ran, or would run."""
         return self.approved_arguments or self.arguments
+
+    @property
+    def asked_by(self) -> str:
+        """The session whose model asked for it, or who else did."""
+        return f"session {self.cause.session_id}" if self.cause.session_id else "a person"
+
+    def _repr_html_(self) -> str:
+        by = f"{self.decided_by} at {self.decided_at[:19]}" if self.decided_by else ""
+        fields = {
+            "status": self.status,
+            "decided by": by,
+            "reason": self.reason,
+            "error": self.error,
+            "asked by": f"{self.asked_by} with {self.tool} at {self.created_at[:19]}",
+            "expires": self.expires_at[:19],
+            "builds on": self.depends_on,
+            "hash": self.hash,
+        }
+        return card(f"Proposal {self.id}: {self.verb} {self.path}", fields, diff=self.diff)
+
+
+class Proposals(list[Proposal]):
+    """Proposals in a list, which a notebook shows as a table with the diff of each that waits under it."""
+
+    def _repr_html_(self) -> str:
+        columns = ("proposal", "status", "what", "file", "asked by", "asked at", "decided by", "reason")
+        rows = (
+            (
+                *(made.id, made.status, made.verb, made.path, made.asked_by, made.created_at[:19]),
+                *(made.decided_by, made.reason or made.error),
+            )
+            for made in self
+        )
+        waiting = "".join(made._repr_html_() for made in self if made.status == "pending")
+        return table(columns, rows, caption=f"Proposals: {len(self)}") + waiting
 
 
 def proposal_id(call: CallId) -> str:
