@@ -8,10 +8,10 @@ from typing import TypeAlias
 from researchdesk.state.cleaning import safe_error
 from researchdesk.state.errors import ResearchdeskError
 from researchdesk.state.locators import UnsafeLocator, parse_locator
+from researchdesk.state.ranks import merged_ranks
 from researchdesk.tools.sources.ports import Hit, SearchFailed, SearchOutcome, SearchProvider, StoppedEarly
 
 AT_ONCE = 8
-_RANK_OFFSET = 60  # the usual constant of reciprocal rank fusion
 # What tells most of all providers' failures comes first: a query that one of them does not take says least.
 _TELLING = ("search_rate_limited", "search_timeout", "search_unavailable", "search_bad_query")
 
@@ -84,21 +84,20 @@ def merged(outcomes: Sequence[SearchOutcome]) -> tuple[Hit, ...]:
     """
     if len(outcomes) == 1:
         return tuple(map(_settled, outcomes[0].hits))
-    scores: dict[str, float] = {}
+    answers = [_documents(outcome) for outcome in outcomes]
+    scores = merged_ranks(answers)
     kept: dict[str, tuple[int, list[Hit]]] = {}
     titles: dict[str, str] = {}
-    for outcome in outcomes:
-        for rank, (document, hits) in enumerate(_documents(outcome).items(), start=1):
-            scores[document] = scores.get(document, 0.0) + 1 / (_RANK_OFFSET + rank)
+    for answer in answers:
+        for rank, (document, hits) in enumerate(answer.items()):
             title = next((hit.title for hit in hits if hit.title), None)
             if title:
                 titles.setdefault(document, title)
             if document not in kept or rank < kept[document][0]:
                 kept[document] = (rank, hits)
-    order = sorted(scores, key=lambda document: -scores[document])
     return tuple(
-        replace(hit, score=scores[document], title=hit.title or titles.get(document))
-        for document in order
+        replace(hit, score=score, title=hit.title or titles.get(document))
+        for document, score in scores.items()
         for hit in kept[document][1]
     )
 

@@ -12,6 +12,7 @@ from threading import RLock
 from rapidfuzz import process
 
 from researchdesk.state.locators import UnsafeLocator, parse_locator
+from researchdesk.state.queries import Query, parse_query
 from researchdesk.tools.sources.dense.embedder import Embedder, MiniLM
 from researchdesk.tools.sources.dense.vectors import Vectors
 from researchdesk.tools.sources.extract import extract
@@ -21,7 +22,6 @@ from researchdesk.tools.sources.ingest import Progress, RootReport, refresh_root
 from researchdesk.tools.sources.leaveout import REASONS, LeftOut
 from researchdesk.tools.sources.origins import OriginBy, Origins, read_origins, stated_origin
 from researchdesk.tools.sources.ports import Fetched, FetchRefused, Hit, SearchFailed, SearchOutcome
-from researchdesk.tools.sources.query import Query, parse_query
 from researchdesk.tools.sources.ranking import FoundPassage, Nearest
 from researchdesk.tools.sources.roots import open_roots
 

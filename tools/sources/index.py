@@ -17,10 +17,10 @@ from threading import RLock
 from typing import Any, TypeVar
 
 from researchdesk.state.errors import LedgerCorrupt, Unavailable
+from researchdesk.state.queries import Query
 from researchdesk.stores.sqlite.connection import Connection, connect, sqlite_errors, transaction
 from researchdesk.tools.sources.dense.vectors import Vectors, take_over
 from researchdesk.tools.sources.files import FileStamp
-from researchdesk.tools.sources.query import Query
 from researchdesk.tools.sources.ranking import FoundPassage, Nearest, rank_passages
 
 Result = TypeVar("Result")

@@ -9,8 +9,9 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from researchdesk.state.queries import Query
 from researchdesk.stores.sqlite.connection import Connection
-from researchdesk.tools.sources.query import Query
+from researchdesk.stores.sqlite.full_text import any_of
 
 # Chosen on the training claims of SciFact, where others near them do as well.
 _WORDS, _TRIGRAMS, _PIECES, _MEANING, _DOCUMENT = 1.0, 0.3, 1.0, 1.5, 1.0
@@ -54,9 +55,10 @@ def _search(
 ) -> list[FoundPassage]:
     others = "SELECT EXISTS(SELECT 1 FROM files WHERE root NOT IN (SELECT value FROM json_each(?)))"
     shared = bool(connection.execute(others, (listed,)).fetchone()[0])
+    words, trigrams = any_of(query.words), any_of(query.trigrams)
     rankings = [
-        (_WORDS, _best(connection, "words", query.words, listed, depth, shared=shared)),
-        (_TRIGRAMS, _best(connection, "trigrams", query.trigrams, listed, depth, shared=shared)),
+        (_WORDS, _best(connection, "words", words, listed, depth, shared=shared)),
+        (_TRIGRAMS, _best(connection, "trigrams", trigrams, listed, depth, shared=shared)),
         (_PIECES, _containing(connection, query.pieces, listed, depth)),
     ]
     if nearest is not None:
@@ -65,7 +67,7 @@ def _search(
     for weight, ranked in rankings:
         for passage, score in _weighted(ranked, weight).items():
             scores[passage] += score
-    documents = _best(connection, "documents", query.words, listed, depth, shared=shared)
+    documents = _best(connection, "documents", words, listed, depth, shared=shared)
     document_scores = _weighted(documents, _DOCUMENT)
     rows = connection.execute(
         "SELECT p.id, f.root, f.path, f.title, f.media_type, f.stated_origin, p.start, p.heading, p.body, f.id "
