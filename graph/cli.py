@@ -13,7 +13,16 @@ import typer
 import typer.core
 import typer.main
 
-from researchdesk.graph import cli_keep, cli_log, cli_questions, cli_run, cli_show, cli_tools, cli_work
+from researchdesk.graph import (
+    cli_copy,
+    cli_keep,
+    cli_log,
+    cli_questions,
+    cli_run,
+    cli_show,
+    cli_tools,
+    cli_work,
+)
 from researchdesk.graph.console import note
 from researchdesk.graph.exits import Exit, tell_error
 from researchdesk.graph.stopping import own_process
@@ -52,6 +61,7 @@ for _command in (
     *(cli_show.status, cli_show.report, cli_show.sources, cli_show.sessions),
     *(cli_log.events, cli_log.log),
     *(cli_keep.handoff, cli_keep.verify, cli_keep.export, cli_keep.import_, cli_keep.purge, cli_keep.rebuild),
+    cli_copy.copy,
     cli_questions.claims,
     cli_tools.tools,
 ):

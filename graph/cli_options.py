@@ -54,8 +54,11 @@ def opened_desk(home: str) -> Desk:
     return open_desk(_named_home(home))
 
 
-def existing_desk(home: str) -> Desk:
+def existing_desk(home: str, *, option: str = "--home") -> Desk:
     """The desk of a home folder that is there already; looking at nothing makes nothing.
+
+    Args:
+        option: what names the folder, for the message.
 
     Raises:
         NotFound: the folder, or the schema, holds no desk.
@@ -67,7 +70,7 @@ def existing_desk(home: str) -> Desk:
     # `os.path` says no where `Path` raises, as for a name that is too long.
     if isinstance(named, Path) and not os.path.isfile(named / "ledger.sqlite"):  # noqa: PTH113
         raise NotFound(
-            f"no desk in {str(named)[:300]}; name one with --home, or start with "
+            f"no desk in {str(named)[:300]}; name one with {option}, or start with "
             "`researchdesk run OBJECTIVE --corpus PATH`"
         )
     return open_desk(named, make=False)

@@ -3,7 +3,7 @@
 import io
 import sys
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+from typing import IO, Any, cast
 
 import orjson
 from rich import box
@@ -55,6 +55,11 @@ def show(renderable: Any) -> None:
     Console(file=rendered, force_terminal=terminal, width=width, markup=False, emoji=False).print(renderable)
     text = rendered.getvalue()
     write_out(text if terminal else "".join(f"{line.rstrip()}\n" for line in text.splitlines()))
+
+
+def progress_console() -> Console:
+    """Where a live view of progress is drawn: the terminal that stderr is."""
+    return Console(file=cast(IO[str], Unbreakable(sys.stderr)), markup=False, emoji=False, highlight=False)
 
 
 def clear() -> None:

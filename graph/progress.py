@@ -5,18 +5,17 @@ import time
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from types import TracebackType
-from typing import IO, Self, cast
+from typing import Self
 
-from rich.console import Console, Group
+from rich.console import Group
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 from rich.text import Text
 
-from researchdesk.graph.console import note
+from researchdesk.graph.console import note, progress_console
 from researchdesk.graph.costs import dollars
 from researchdesk.graph.driver import StreamEvent
 from researchdesk.graph.plain import one_line
-from researchdesk.graph.streams import Unbreakable
 from researchdesk.graph.words import QUESTION_WORDS, STAGE_WORDS, describe
 from researchdesk.state import events as ev
 from researchdesk.state.investigation import Investigation
@@ -46,7 +45,7 @@ class IndexProgress:
     def __enter__(self) -> Self:
         if sys.stderr.isatty():
             columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-            self._bar = Progress(*columns, console=_console(), transient=True)
+            self._bar = Progress(*columns, console=progress_console(), transient=True)
             self._bar.start()
             self._task = self._bar.add_task("reading documents", total=None)
         return self
@@ -115,7 +114,7 @@ class RunProgress:
     def __enter__(self) -> Self:
         if sys.stderr.isatty():
             self._live = Live(
-                console=_console(), get_renderable=self._view, refresh_per_second=8, transient=True
+                console=progress_console(), get_renderable=self._view, refresh_per_second=8, transient=True
             )
             self._live.start()
         return self
@@ -154,10 +153,6 @@ class RunProgress:
         head = f"{self._session_id} · {time.monotonic() - self._started:.0f} s · {self._spending}"
         lines = (head, self._facts, self._question, self._last)
         return Group(*(Text(one_line(line), overflow="ellipsis", no_wrap=True) for line in lines if line))
-
-
-def _console() -> Console:
-    return Console(file=cast(IO[str], Unbreakable(sys.stderr)), markup=False, emoji=False, highlight=False)
 
 
 def facts_text(workspace: Workspace) -> str:

@@ -1,7 +1,9 @@
 """What all tests share: a strict and silent environment, Hypothesis profiles, the folder of the data sets."""
 
+import contextlib
+import itertools
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -36,6 +38,23 @@ def postgres(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         pytest.skip(NO_SERVER)
     monkeypatch.setenv("RESEARCHDESK_HOME", str(tmp_path / "local"))
     yield from schemas()
+
+
+@pytest.fixture
+def new_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], str]]:
+    """Names an empty desk in a ``folder`` or on a ``server``; the test is skipped where there is no server."""
+    monkeypatch.setenv("RESEARCHDESK_HOME", str(tmp_path / "local"))
+    count = itertools.count(1)
+    with contextlib.ExitStack() as ends:
+
+        def make(kind: str) -> str:
+            if kind == "folder":
+                return str(tmp_path / f"desk{next(count)}")
+            if not server():
+                pytest.skip(NO_SERVER)
+            return ends.enter_context(contextlib.contextmanager(schemas)())
+
+        yield make
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -21,10 +21,12 @@ from researchdesk.stores.locks import FileLocks, Locks, holder_name
 from researchdesk.stores.notes import NotesFiles
 from researchdesk.stores.postgres.address import Address, is_address, parse_address
 from researchdesk.stores.sqlite.ledger import SqliteLedger
+from researchdesk.stores.transfer import Copied, OnCopy
 from researchdesk.stores.verify import VerifyReport, rebuild, verify
 from researchdesk.tools.bundle import import_file, write_bundle
 from researchdesk.tools.door import Session
 from researchdesk.tools.handing_off import Draft, hand_off
+from researchdesk.tools.moving import copy_desk
 from researchdesk.tools.proof import quote_problems
 from researchdesk.tools.purging import purge
 from researchdesk.tools.records import Records, utc_now
@@ -319,6 +321,24 @@ class Desk:
         if not os.path.isfile(source):  # noqa: PTH113 - says no where `Path.is_file` raises
             raise NotFound(f"no file {str(source)[:300]}")
         return import_file(self.ledger, source)
+
+    def copy_to(self, other: "Desk", *, on_progress: OnCopy | None = None) -> Copied:
+        """Copy all that this desk holds into another one, of any backend, and verify it there.
+
+        The copy is this desk as it stands now, even while runs go on. Where the other desk holds the beginning of it,
+        from an interrupted copy or an older one, what is missing is added; its other sessions stay as they are.
+        Leases, checkpoints and rendered reports are not copied: a run goes on from the ledger alone.
+
+        Args:
+            on_progress: called with a `CopyProgress` again and again.
+
+        Raises:
+            UsageError: both are the same desk, or the other holds a session of the same name with another history;
+                nothing was copied. Or somebody wrote to one of the sessions there meanwhile.
+            LedgerCorrupt: this desk is damaged; nothing was copied.
+            IntegrityError: the other desk does not verify afterwards.
+        """
+        return copy_desk(self, other, on_progress=on_progress)
 
     def purge(self, session_id: str, artifact_ids: Sequence[str] = (), *, actor: str, reason: str) -> int:
         """Remove texts for good: of the named artifacts, or of all; their hashes stay. Returns how many bodies went.

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from researchdesk.state.prices import Price as Price
     from researchdesk.state.templates import Template as Template
     from researchdesk.state.templates import register_template as register_template
+    from researchdesk.stores.transfer import Copied as Copied
+    from researchdesk.stores.transfer import CopyProgress as CopyProgress
     from researchdesk.stores.verify import VerifyReport as VerifyReport
     from researchdesk.tools.door import Session as Session
     from researchdesk.tools.door import ToolResult as ToolResult
@@ -64,6 +66,7 @@ _HOMES = {
     ),
     "state.prices": ("Price",),
     "state.templates": ("Template", "register_template"),
+    "stores.transfer": ("Copied", "CopyProgress"),
     "stores.verify": ("VerifyReport",),
     "tools.door": ("Session", "ToolResult"),
     "tools.sources.gathering": ("Sources",),
