@@ -95,6 +95,9 @@ class SessionOpened:
     profile: Profile = "explore"
     continues: str = ""
     """The research session whose handoff this session takes up, or empty."""
+    forked_from: str = ""
+    """The session whose first ``forked_seq`` events this one holds, or empty."""
+    forked_seq: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)

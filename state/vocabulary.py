@@ -25,6 +25,7 @@ StopReason = Literal[
 CallStatus = Literal["success", "pending", "error"]
 Profile = Literal["explore", "desk"]
 Capability = Literal["read", "record", "create", "write"]
+ActionClass = Literal["navigational", "additive", "destructive"]
 
 QuestionKind = Literal["objective", "question", "hypothesis"]
 QuestionStatus = Literal["pending", "in_progress", "blocked", "resolved", "unresolvable", "pruned"]

@@ -15,11 +15,12 @@ import orjson
 
 from researchdesk.state import events as ev
 from researchdesk.state.copying import changed
+from researchdesk.state.desk.estimate import RESULT_TOKENS, cut
+from researchdesk.state.desk.policies import NO_POLICIES, Policies
 from researchdesk.state.errors import Conflict, IntegrityError, Refusal
 from researchdesk.state.ids import CallId, session_stream
 from researchdesk.state.names import clean_id
 from researchdesk.state.redaction import redact
-from researchdesk.state.run import ResearchRun
 from researchdesk.state.stowing import Stow
 from researchdesk.state.workspace import IllegalTransition, Workspace
 from researchdesk.stores.codec import Refs, StoredEvent
@@ -27,11 +28,12 @@ from researchdesk.stores.ledger import HeadMoved, Lease
 from researchdesk.stores.replay import Projection, extend
 from researchdesk.tools.calls import Call, checked_call, raw_digest, read_call
 from researchdesk.tools.investigating import Investigating
-from researchdesk.tools.permissions import forbidden, permitted
+from researchdesk.tools.permissions import alike, forbidden, permitted
 from researchdesk.tools.records import Records
 from researchdesk.tools.results import ToolResult, is_purged, replayed, result_text, text_again
+from researchdesk.tools.showing import desk_events, effects_of, effects_of_row
 from researchdesk.tools.sources.gathering import Sources
-from researchdesk.tools.spec import Decision, Fetch, Need, Search, ToolSpec
+from researchdesk.tools.spec import Decision, DeskView, Fetch, Need, Search, ToolSpec
 from researchdesk.tools.supply import supply, take
 
 __all__ = ["Session", "ToolResult"]
@@ -51,24 +53,21 @@ class Session(Investigating):
     specs: Mapping[str, ToolSpec]
     sources: Sources = field(default_factory=Sources)
     lease: Lease | None = None
+    policies: Policies = NO_POLICIES
+    """What a person settled beforehand about changes of the desk that this session's model asks for."""
 
     @property
     def stream(self) -> str:
         """The session's stream in the ledger."""
         return session_stream(self.id)
 
-    @property
-    def run(self) -> ResearchRun | None:
-        """The research run of this session, or None before it starts."""
-        return self.workspace.run
-
     def events(self, *, after: int = 0) -> list[StoredEvent]:
         """The session's events after a sequence, in order."""
         return self.records.ledger.read(self.stream, after=after)
 
     def tools(self) -> list[ToolSpec]:
-        """The tools that this session may use."""
-        return permitted(self.specs.values(), self.workspace)
+        """The tools that this session may use, each under one name."""
+        return permitted((spec for spec in self.specs.values() if not spec.is_alias), self.workspace)
 
     def call(
         self,
@@ -196,7 +195,8 @@ class Session(Investigating):
         return self._replayed(row)
 
     def _replayed(self, row: Mapping[str, str]) -> ToolResult:
-        return replayed(row, text_again(row, lambda: self.workspace, self.records.text))
+        result = replayed(row, text_again(row, lambda: self.workspace, self.records.text))
+        return replace(result, effects=effects_of_row(row, result))
 
     def _same_input(self, call: Call, row: Mapping[str, str]) -> None:
         if row["input_digest"] != call.digest:
@@ -214,9 +214,10 @@ class Session(Investigating):
         if call.spec is not None and call.spec.proves:
             self.records.forget(self.id)
         projection = self.records.projection(self.id, head=head)
+        desk = self.records.desk() if call.spec is not None and call.spec.on_desk else None
         if projection.head.count != head.count:
             raise HeadMoved(self.stream)  # the call may be among what was recorded since it was looked up
-        decision, code = self._decision(call, projection.workspace)
+        decision, code = self._decision(call, projection.workspace, desk)
         stow = Stow()
         record = self._call_record(call, decision, code, stow, started)
         refs = Refs(run=self.id if projection.workspace.run else "", turn=call.id.turn, call=call.id.call)
@@ -235,7 +236,8 @@ class Session(Investigating):
             adopts=decision.adopts,
             lease=self.lease,
         )
-        self.records.ledger.append(append)
+        effects = effects_of(call.id, record, decision.text, seq=extension.projection.head.count)
+        self.records.append(append, desk, desk_events(decision, effects, session_id=self.id), refs=refs)
         self._remember(projection, extension.projection, looked_at=call.name.startswith("notes_"))
         return ToolResult(
             text=decision.text,
@@ -243,22 +245,25 @@ class Session(Investigating):
             status=decision.status,
             replayed=False,
             seq=extension.projection.head.count,
+            effects=effects,
         )
 
-    def _decision(self, call: Call, workspace: Workspace) -> tuple[Decision, str]:
+    def _decision(self, call: Call, workspace: Workspace, desk: Projection | None) -> tuple[Decision, str]:
         """The decision on a call, and the code of a refusal."""
         try:
             if call.refusal is not None:
                 raise call.refusal
             need = self._need(call, workspace)
             assert call.spec is not None
-            gathered = supply(call, need, workspace, records=self.records, sources=self.sources)
+            view = self._view(desk) if desk else None
+            gathered = supply(call, need, workspace, records=self.records, sources=self.sources, desk=view)
             decision = call.spec.decide(workspace, call.parsed, gathered, call.id)
             return decision, decision.code
         except Refusal as refusal:
             kind, key = call.spec.subject(call.parsed) if call.spec and call.parsed else ("", "")
+            text = redact(refusal.text).text
             refused = Decision(
-                text=redact(refusal.text).text,
+                text=cut(text, RESULT_TOKENS)[0] if call.spec and call.spec.on_desk else text,
                 data={"code": refusal.code},
                 entity_type=kind,
                 entity_id=key,
@@ -266,9 +271,13 @@ class Session(Investigating):
             )
             return refused, refusal.code
 
+    def _view(self, desk: Projection) -> DeskView:
+        now = self.records.now()
+        return DeskView(state=desk.desk, read=self.records.text, now=now, policies=self.policies)
+
     def _need(self, call: Call, workspace: Workspace) -> Need:
         if call.spec is None:
-            known = ", ".join(spec.name for spec in permitted(self.specs.values(), workspace))
+            known = ", ".join(alike(call.name, permitted(self.specs.values(), workspace)))
             raise Refusal(
                 "unknown_tool", f"There is no tool '{call.name}'. This session has: {known or 'none'}."
             )

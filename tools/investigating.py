@@ -5,24 +5,20 @@ from pathlib import Path
 
 from researchdesk.state import events as ev
 from researchdesk.state import traces
-from researchdesk.state.challenges import Challenges
-from researchdesk.state.claims import Claim
-from researchdesk.state.frontier import Frontier
+from researchdesk.state.ids import session_stream
 from researchdesk.state.investigation import Investigation
-from researchdesk.state.notes import Notes
 from researchdesk.state.workspace import Workspace
-from researchdesk.stores.replay import Projection
-from researchdesk.tools.records import Records
+from researchdesk.stores.replay import Projection, follow
 from researchdesk.tools.running import open_run
+from researchdesk.tools.shown import Past, Shown, first_events
 from researchdesk.tools.steering import Record, Steering
 
 
-class Investigating:
-    """The part of a session that concerns its investigation; what is shown is immutable and stands as of now."""
+class Investigating(Shown):
+    """The part of a session that concerns its investigation, as it stands now."""
 
     __slots__ = ()
     id: str
-    records: Records
     record_decided: Record
 
     @property
@@ -30,30 +26,14 @@ class Investigating:
         """The session as it stands now."""
         return self.records.projection(self.id).workspace
 
-    @property
-    def investigation(self) -> Investigation:
-        """The questions, notes and challenges of the run; empty before they begin."""
-        return self.workspace.investigation or Investigation()
+    def at(self, seq: int) -> Past:
+        """The session as it stood after its event ``seq``, for reading only.
 
-    @property
-    def frontier(self) -> Frontier:
-        """The questions of the run."""
-        return self.investigation.frontier
-
-    @property
-    def notes(self) -> Notes:
-        """The notes of the run."""
-        return self.investigation.notes
-
-    @property
-    def claims(self) -> tuple[Claim, ...]:
-        """The claims of the run, in the order of their ids."""
-        return tuple(self.notes.all_claims)
-
-    @property
-    def challenges(self) -> Challenges:
-        """The challenges of the run."""
-        return self.investigation.challenges
+        Raises:
+            NotFound: it has no such event.
+        """
+        stored = first_events(self.records.ledger, self.id, seq)
+        return Past(id=self.id, seq=seq, records=self.records, state=follow(Projection(), stored).workspace)
 
     @property
     def steering(self) -> Steering:
@@ -80,6 +60,6 @@ class Investigating:
 
     def _remember(self, before: Projection, after: Projection, *, looked_at: bool = False) -> None:
         """What follows a commit; a working copy that somebody deleted or changed comes back when notes are used."""
-        self.records.remember(self.id, after)
+        self.records.remember(session_stream(self.id), after)
         if looked_at or after.workspace.notes_version != before.workspace.notes_version:
             self.keep_notes()

@@ -23,7 +23,7 @@ def purge(session: Session, artifact_ids: Sequence[str], *, actor: str, reason: 
 
     def decide(workspace: Workspace) -> tuple[ev.Event, ...]:
         keys = tuple(dict.fromkeys(artifact_ids)) or tuple(workspace.run.artifacts if workspace.run else ())
-        events = tuple(_purged(workspace, session.id, keys, actor=actor, reason=reason))
+        events = tuple(purged_events(workspace, session.id, keys, actor=actor, reason=reason))
         let_go[:] = [key for event in events for key in event.hashes]
         return events
 
@@ -32,7 +32,7 @@ def purge(session: Session, artifact_ids: Sequence[str], *, actor: str, reason: 
     return sum(not ledger.query("SELECT 1 AS here FROM blobs WHERE hash = ?", (key,)) for key in let_go)
 
 
-def _purged(
+def purged_events(
     workspace: Workspace, session_id: str, artifact_ids: Sequence[str], *, actor: str, reason: str
 ) -> Iterator[ev.ArtifactPurged]:
     """An event for each artifact, with the bodies that it is the last of the session to stand on."""

@@ -5,17 +5,19 @@ import os
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from researchdesk.state.desk.events import DeskEvent
 from researchdesk.state.errors import LedgerCorrupt, NotFound
-from researchdesk.state.ids import CallId, session_stream
+from researchdesk.state.ids import DESK_STREAM, CallId, session_stream
 from researchdesk.state.notes_grammar import render
-from researchdesk.stores.ledger import Head, Ledger
+from researchdesk.stores.codec import Refs
+from researchdesk.stores.ledger import Append, Head, Ledger
 from researchdesk.stores.notes import NotesFiles
-from researchdesk.stores.replay import Projection, follow
+from researchdesk.stores.replay import Projection, extend, follow, nothing_yet
 
 CACHED_SESSIONS = 32
 KNOWN_INPUTS = 1_024
@@ -73,16 +75,28 @@ class Records:
             LedgerCorrupt: its stream is not what was written.
         """
         stream = session_stream(session_id)
+        known = self._projection(stream, head)
+        if known.head.count == 0 and not self.ledger.read(stream):
+            raise NotFound(f"no session '{session_id}' on this desk")
+        return known
+
+    def desk(self) -> Projection:
+        """The desk's files, proposals and panels as they stand in the ledger now.
+
+        Raises:
+            LedgerCorrupt: its stream is not what was written.
+        """
+        return self._projection(DESK_STREAM, None)
+
+    def _projection(self, stream: str, head: Head | None) -> Projection:
         with self._lock:
-            cached = self._cache.get(session_id)
+            cached = self._cache.get(stream)
             if cached is not None:
-                self._cache.move_to_end(session_id)
+                self._cache.move_to_end(stream)
         if head is None or (cached is not None and head.count < cached.head.count):
             head = self.ledger.head(stream)
-        if head.count == 0 and not self.ledger.read(stream):
-            raise NotFound(f"no session '{session_id}' on this desk")
         # A cache that is ahead was folded from a ledger that went back since, as after a restored backup.
-        known = cached if cached is not None and cached.head.count <= head.count else Projection()
+        known = cached if cached is not None and cached.head.count <= head.count else nothing_yet(stream)
         while (known.head.count, known.head.hash) != (head.count, head.hash):
             news = self.ledger.read(stream, after=known.head.count)
             if not news or known.head.count >= head.count:
@@ -95,16 +109,31 @@ class Records:
         if known is not cached:
             # Whether the rows are those of the events is `verify`'s to find; their digest is only carried on here.
             known = replace(known, head=head)
-            self.remember(session_id, known)
+            self.remember(stream, known)
         return known
 
-    def remember(self, session_id: str, projection: Projection) -> None:
+    def append(
+        self, append: Append, desk: Projection | None, events: Sequence[DeskEvent], *, refs: Refs
+    ) -> None:
+        """Write what happened to a session, and with it what happened to the desk as ``desk`` stands.
+
+        Raises:
+            HeadMoved: somebody wrote to one of the two meanwhile; nothing was written.
+        """
+        if desk is None or not events:
+            self.ledger.append(append)
+            return
+        extension = extend(desk, events, stream=DESK_STREAM, ts=append.events[-1].ts, refs=refs)
+        self.ledger.append(append, extension.append)
+        self.remember(DESK_STREAM, extension.projection)
+
+    def remember(self, stream: str, projection: Projection) -> None:
         """Keep a projection whose events are in the ledger."""
         with self._lock:
-            known = self._cache.get(session_id)
+            known = self._cache.get(stream)
             if known is None or known.head.count <= projection.head.count:
-                self._cache[session_id] = projection
-            self._cache.move_to_end(session_id)
+                self._cache[stream] = projection
+            self._cache.move_to_end(stream)
             while len(self._cache) > CACHED_SESSIONS:
                 self._cache.popitem(last=False)
 
@@ -139,7 +168,7 @@ class Records:
     def forget(self, session_id: str) -> None:
         """Drop a cached projection, so that the next one is folded from the ledger."""
         with self._lock:
-            self._cache.pop(session_id, None)
+            self._cache.pop(session_stream(session_id), None)
 
     def text(self, content_hash: str) -> str:
         """The text of a body.

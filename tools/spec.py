@@ -11,8 +11,12 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from researchdesk.state import events as ev
+from researchdesk.state.desk.desk_state import DeskState
+from researchdesk.state.desk.events import DeskEvent
+from researchdesk.state.desk.hits import DeskHit
+from researchdesk.state.desk.policies import NO_POLICIES, Policies
 from researchdesk.state.ids import CallId
-from researchdesk.state.vocabulary import RESEARCH_LABEL, CallStatus, Capability
+from researchdesk.state.vocabulary import RESEARCH_LABEL, ActionClass, CallStatus, Capability
 from researchdesk.state.workspace import Workspace
 
 
@@ -44,7 +48,21 @@ class Fetch:
     locator: str
 
 
-Need = Bodies | Search | Fetch
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeskRead:
+    """The desk as it stands."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeskSearch:
+    """The desk's files have to be searched."""
+
+    query: str
+    folder: str
+    limit: int
+
+
+Need = Bodies | Search | Fetch | DeskRead | DeskSearch
 NOTHING = Bodies()
 
 
@@ -66,6 +84,18 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DeskView:
+    """The desk as a decision sees it; its events will follow this very state, or the decision is made again."""
+
+    state: DeskState
+    read: Callable[[str], str]
+    """The text of a body, by its hash."""
+    now: str
+    policies: Policies = NO_POLICIES
+    hits: tuple[DeskHit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Gathered:
     """What was gathered for one call; only the part that was needed is filled."""
 
@@ -82,6 +112,7 @@ class Gathered:
     page: Page | None = None
     failure: tuple[str, str] | None = None
     """Code and text of a failed search or fetch."""
+    desk: DeskView | None = None
     broken_way: bool = False
     """Whether a failed fetch says nothing about the document, as its server or its reader broke."""
 
@@ -99,6 +130,8 @@ class Decision:
     entity_type: str = ""
     entity_id: str = ""
     status: CallStatus = "success"
+    desk_events: tuple[DeskEvent, ...] = ()
+    """What happens to the desk; written together with the session's events or not at all."""
     code: str = ""
     """Why a call failed that leaves events all the same; one that leaves none raises `Refusal` instead."""
 
@@ -128,6 +161,11 @@ class ToolSpec:
     needs: Callable[[Workspace, Any, CallId], Need] = needs_nothing
     subject: Callable[[Any], tuple[str, str]] = no_subject
     """Type and id of what a call is about; it stands in the record of a refused call."""
+    action_class: ActionClass = "additive"
+    on_desk: bool = False
+    """Whether it works on the desk's files and panels."""
+    is_alias: bool = False
+    """The work of another tool under a narrower name; it is offered only where it is asked for."""
     root_only: bool = True
     """Only a root session with the tool's label may use it."""
     label: str = RESEARCH_LABEL
@@ -138,6 +176,13 @@ class ToolSpec:
 
     proves: bool = False
     """The whole stream is read and checked again first, so that a change on disk since is found."""
+
+    @property
+    def gated(self) -> bool:
+        """Whether a person decides before it runs."""
+        return self.action_class == "destructive" or (
+            self.capability == "write" and self.action_class != "navigational"
+        )
 
     def schema(self) -> dict[str, Any]:
         """The JSON schema of the arguments, without titles; every property is required."""

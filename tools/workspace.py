@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from researchdesk.state import events as ev
+from researchdesk.state.desk.policies import NO_POLICIES, Policies
 from researchdesk.state.errors import LedgerCorrupt, NotFound, Unavailable, UsageError
-from researchdesk.state.ids import session_stream
+from researchdesk.state.ids import session_stream, stream_owner
 from researchdesk.state.names import clean_id
 from researchdesk.state.vocabulary import RESEARCH_LABEL, Profile
 from researchdesk.stores.jsonl import Imported, export_lines
@@ -23,9 +24,12 @@ from researchdesk.stores.postgres.address import Address, is_address, parse_addr
 from researchdesk.stores.sqlite.ledger import SqliteLedger
 from researchdesk.stores.transfer import Copied, OnCopy
 from researchdesk.stores.verify import VerifyReport, rebuild, verify
+from researchdesk.tools.approving import Approving
 from researchdesk.tools.bundle import import_file, write_bundle
 from researchdesk.tools.door import Session
+from researchdesk.tools.forking import fork
 from researchdesk.tools.handing_off import Draft, hand_off
+from researchdesk.tools.iolog import Log, read_log
 from researchdesk.tools.moving import copy_desk
 from researchdesk.tools.proof import quote_problems
 from researchdesk.tools.purging import purge
@@ -63,7 +67,7 @@ class SessionSummary:
     """Who drives it at this moment; empty where nobody does."""
 
 
-class Desk:
+class Desk(Approving):
     """An opened desk: a home folder, or a schema on a PostgreSQL server with a local folder beside it.
 
     Use it as a context manager, or call `close`. Safe for several threads; several processes may open the same
@@ -105,6 +109,7 @@ class Desk:
         parent: str | None = None,
         profile: Profile = "explore",
         sources: Sources | None = None,
+        policies: Policies = NO_POLICIES,
     ) -> Session:
         """The session of that id; it is opened with the given rights when it is new.
 
@@ -116,12 +121,13 @@ class Desk:
             parent: the session that this one is a child of; a child gets no research tools.
             profile: what its tools may do; ``explore`` writes nothing but the ledger.
             sources: where it may search and read.
+            policies: which changes of the desk that its model asks for need no person; by default none.
 
         Raises:
             Refusal: the id has not that form.
         """
         clean_id(session_id, "session id")
-        session = self._named(session_id, sources)
+        session = replace(self._named(session_id, sources), policies=policies)
         if self.ledger.head(session.stream).count == 0:
             opened = ev.SessionOpened(
                 session_id=session_id, labels=tuple(labels), user=user, parent=parent or "", profile=profile
@@ -138,16 +144,20 @@ class Desk:
         if session_id and self.ledger.head(session_stream(session_id)).count:
             return self._named(session_id, sources)
         # Listing the streams reads the whole index of events: only for what has no head record.
-        known = [name.partition(":")[2] for name in self.ledger.streams()]
+        known = self._session_ids()
         if not known:
             raise NotFound(f"no session in {self.where} yet; start one with `researchdesk run`")
         if session_id and session_id not in known:
             raise NotFound(f"no session '{session_id[:200]}' in {self.where}; it has {', '.join(known[-5:])}")
         return self._named(session_id or self.latest(), sources)
 
+    def _session_ids(self) -> list[str]:
+        streams = self.ledger.streams()
+        return [stream_owner(name) for name in streams if name == session_stream(stream_owner(name))]
+
     def _named(self, session_id: str, sources: Sources | None = None) -> Session:
         # Which of the tools it may use, the session's own rights decide.
-        tools = REGISTRY.investigative_loop
+        tools = REGISTRY.every_tool
         return Session(id=session_id, records=self.records, specs=tools, sources=sources or Sources())
 
     def latest(self) -> str:
@@ -172,6 +182,14 @@ class Desk:
         )
         drivers = self.drivers([str(row["session_id"]) for row in rows if row["status"] == "active"])
         return [SessionSummary(**row, driver=drivers.get(str(row["session_id"]), "")) for row in rows]  # type: ignore[arg-type]
+
+    def log(self, session_id: str = "", *, all_sessions: bool = False) -> Log:
+        """What was said and called in a session, by default the latest, or in all of them by time.
+
+        Raises:
+            NotFound: there is no such session.
+        """
+        return read_log(self.records, "" if all_sessions else self.existing(session_id).id)
 
     def drivers(self, session_ids: Sequence[str]) -> dict[str, str]:
         """Who drives which of these sessions at this moment; those that nobody drives are left out."""
@@ -280,13 +298,28 @@ class Desk:
         """
         return hand_off(self.existing(session_id))
 
+    def fork(self, session_id: str, seq: int, *, new_id: str = "") -> Session:
+        """A new session that holds the first ``seq`` events of another and goes on from there by itself.
+
+        Bodies are shared, not copied. Doing the same again gives the session that is there.
+
+        Args:
+            new_id: the new session's id; by default the old one's with ``-at-<seq>``.
+
+        Raises:
+            NotFound: there is no such session, or it has no such event.
+            UsageError: another session has the new id.
+        """
+        session = self.existing(session_id)
+        return fork(session, seq, new_id or f"{session.id}-at-{seq}")
+
     def verify(self, session_id: str = "") -> VerifyReport:
         """Check every byte of one session, or of the whole desk, and that every quotation stands in its source."""
         streams = [session_stream(self.existing(session_id).id)] if session_id else None
         report = verify(self.ledger, streams=streams)
         if not report.ok:
             return report
-        names = [session_id] if session_id else [name.partition(":")[2] for name in self.ledger.streams()]
+        names = [session_id] if session_id else self._session_ids()
         problems = tuple(problem for name in names for problem in quote_problems(self.records, name))
         return replace(report, problems=problems)
 

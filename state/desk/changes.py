@@ -149,6 +149,13 @@ def check_free(desk: DeskState, path: str, *, but: str = "") -> None:
             raise Refusal("exists", f'"{path}" is a folder already: "{inside.path}" is in it.')
 
 
+def after_hash_of(outcome: Outcome, base_hash: str) -> str:
+    """The version that a file will have, from the one that the change stands on; empty once it is gone."""
+    if outcome.op == "delete":
+        return ""
+    return base_hash if outcome.text is None else content_hash(outcome.text.encode())
+
+
 def events_of(
     outcome: Outcome, file: DeskFile, desk: DeskState, *, actor: str, at: str, proposal_id: str = ""
 ) -> tuple[tuple[FileChanged, ...], dict[str, bytes]]:
@@ -193,6 +200,7 @@ __all__ = [
     "Outcome",
     "Rename",
     "action_of",
+    "after_hash_of",
     "check_free",
     "events_of",
     "guard_for",

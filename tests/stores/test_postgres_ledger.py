@@ -40,11 +40,12 @@ from researchdesk.stores.verify import verify
 from ..desks import call
 from ..postgres_server import NO_SERVER, server
 from .contract import LedgerContract, artifact, recorded
+from .streams_contract import StreamsContract
 
 Raw = Callable[[str], None]
 
 
-class TestPostgresLedger(LedgerContract):
+class TestPostgresLedger(StreamsContract, LedgerContract):
     @pytest.fixture
     def address(self, postgres: str) -> Address:
         return parse_address(postgres)

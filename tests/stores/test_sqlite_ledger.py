@@ -21,9 +21,10 @@ from researchdesk.stores.sqlite.migrations import APPLICATION_ID, migrate, steps
 from researchdesk.stores.verify import verify
 
 from .contract import LedgerContract, artifact
+from .streams_contract import StreamsContract
 
 
-class TestSqliteLedger(LedgerContract):
+class TestSqliteLedger(StreamsContract, LedgerContract):
     @pytest.fixture
     def reopen(self, tmp_path: Path) -> Callable[[], Ledger]:
         return lambda: SqliteLedger(tmp_path / "ledger.sqlite")

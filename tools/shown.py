@@ -1,0 +1,120 @@
+"""What a session shows of its run, now or as it stood at an earlier event."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from researchdesk.state.challenges import Challenges
+from researchdesk.state.claims import Claim
+from researchdesk.state.errors import NotFound
+from researchdesk.state.falling import Falling, what_falls
+from researchdesk.state.frontier import Frontier
+from researchdesk.state.ids import session_stream
+from researchdesk.state.investigation import Investigation
+from researchdesk.state.notes import Notes
+from researchdesk.state.run import ResearchRun
+from researchdesk.state.vocabulary import Outcome
+from researchdesk.state.workspace import Workspace
+from researchdesk.stores.codec import StoredEvent
+from researchdesk.stores.ledger import Ledger
+from researchdesk.tools.records import Records
+
+
+class Shown:
+    """What a session shows of its run; each value is immutable and stands as of `workspace`."""
+
+    __slots__ = ()
+    records: Records
+
+    @property
+    def workspace(self) -> Workspace:
+        """The session's state."""
+        raise NotImplementedError
+
+    @property
+    def run(self) -> ResearchRun | None:
+        """The research run of this session, or None before it starts."""
+        return self.workspace.run
+
+    @property
+    def investigation(self) -> Investigation:
+        """The questions, notes and challenges of the run; empty before they begin."""
+        return self.workspace.investigation or Investigation()
+
+    @property
+    def frontier(self) -> Frontier:
+        """The questions of the run."""
+        return self.investigation.frontier
+
+    @property
+    def notes(self) -> Notes:
+        """The notes of the run."""
+        return self.investigation.notes
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """The claims of the run, in the order of their ids."""
+        return tuple(self.notes.all_claims)
+
+    @property
+    def challenges(self) -> Challenges:
+        """The challenges of the run."""
+        return self.investigation.challenges
+
+    def report_texts(self) -> dict[str, str]:
+        """The texts of the report, by the key of their section; of one written whole under the key ``report``."""
+        run = self.run
+        written = {section.key: section.artifact_id for section in run.sections} if run else {}
+        if run and run.report_artifact_id and not any(written.values()):
+            written = {"report": run.report_artifact_id}
+        purged = self.workspace.purged_artifacts
+        return {
+            key: self.records.text(run.artifacts[artifact_id].content_hash)
+            for key, artifact_id in written.items()
+            if run and artifact_id and artifact_id not in purged
+        }
+
+    def what_falls(
+        self, *, without: Iterable[str] = (), flipped: Mapping[str, Outcome] | None = None
+    ) -> Falling:
+        """The claims, answers and report sentences that lose support without some sources or with other outcomes.
+
+        Args:
+            without: ids of sources that are thought away.
+            flipped: another outcome for each challenge, by its id.
+
+        Raises:
+            NotFound: there is no such source or challenge.
+        """
+        run = self.run
+        if run is None:
+            raise NotFound("no research was started in this session")
+        return what_falls(
+            self.investigation, run.limits, without=without, flipped=flipped, texts=self.report_texts()
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Past(Shown):
+    """A session as it stood after ``seq`` events, for reading only."""
+
+    id: str
+    seq: int
+    records: Records
+    state: Workspace
+
+    @property
+    def workspace(self) -> Workspace:
+        """The session's state at that event."""
+        return self.state
+
+
+def first_events(ledger: Ledger, session_id: str, seq: int) -> Sequence[StoredEvent]:
+    """The first ``seq`` events of a session.
+
+    Raises:
+        NotFound: it has fewer.
+    """
+    stored = ledger.read(session_stream(session_id))
+    if not 1 <= seq <= len(stored):
+        raise NotFound(f"session '{session_id}' has events 1..{len(stored)}, not {seq}")
+    return stored[:seq]
