@@ -13,6 +13,15 @@ def permitted(specs: Iterable[ToolSpec], workspace: Workspace) -> list[ToolSpec]
     return [spec for spec in specs if forbidden(spec, workspace) is None]
 
 
+def alike(name: str, specs: Iterable[ToolSpec]) -> list[str]:
+    """The names of the tools that whoever asked for ``name`` may have meant: those of the desk, or all others."""
+    permitted_names = {spec.name: spec.on_desk for spec in specs if not spec.is_alias}
+    of_desk = name.startswith("desk_")
+    return [known for known, on_desk in permitted_names.items() if on_desk == of_desk] or list(
+        permitted_names
+    )
+
+
 def forbidden(spec: ToolSpec, workspace: Workspace) -> Refusal | None:
     """Why this session may not use the tool, or None when it may."""
     session = workspace.session

@@ -5,28 +5,39 @@ from collections.abc import Sequence
 from dataclasses import replace
 from string import ascii_lowercase
 
+from researchdesk.state.desk.naming import named_folder
 from researchdesk.state.errors import IntegrityError, NotFound
 from researchdesk.state.ids import session_stream
 from researchdesk.state.workspace import Workspace
 from researchdesk.stores.ledger import HeadMoved
 from researchdesk.tools.calls import Call
+from researchdesk.tools.desk.finding import find_on_desk
 from researchdesk.tools.records import Records
 from researchdesk.tools.sources.gathering import TAKEN, Sources, Taken, gather
-from researchdesk.tools.spec import Bodies, Fetch, Gathered, Need, Search
+from researchdesk.tools.spec import Bodies, DeskRead, DeskSearch, DeskView, Fetch, Gathered, Need, Search
 
 BOUNDARY_LETTERS = 16
 TOKEN_BYTES = 16
 _LETTERS = bytes(ord(ascii_lowercase[byte % 26]) for byte in range(256))
 
 
-def supply(call: Call, need: Need, workspace: Workspace, *, records: Records, sources: Sources) -> Gathered:
-    """What the decision on a call needs; errors as `take`."""
+def supply(
+    call: Call, need: Need, workspace: Workspace, *, records: Records, sources: Sources, desk: DeskView | None
+) -> Gathered:
+    """What the decision on a call needs; errors as `take`.
+
+    Args:
+        desk: the desk as it stands, for a tool that works on it.
+    """
     given = Gathered(
         boundary=new_boundary(), token=secrets.token_hex(TOKEN_BYTES), redactions=call.redactions
     )
     if isinstance(need, Bodies):
         texts, problems = _texts(need.artifact_ids, workspace, records)
         return replace(given, texts=texts, problems=problems)
+    if isinstance(need, DeskRead | DeskSearch):
+        assert desk is not None
+        return replace(given, desk=_searched(need, desk, records) if isinstance(need, DeskSearch) else desk)
     taken = take(call, need, records=records, sources=sources)
     return replace(
         given,
@@ -73,6 +84,12 @@ def _texts(
         except NotFound:
             problems[key] = f"Artifact {key}: its body is missing from the ledger."
     return texts, problems
+
+
+def _searched(need: DeskSearch, desk: DeskView, records: Records) -> DeskView:
+    folder = named_folder(desk.state, need.folder)
+    hits = find_on_desk(desk.state, records.text, need.query, folder=folder, limit=need.limit)
+    return replace(desk, hits=tuple(hits))
 
 
 def new_boundary() -> str:

@@ -43,6 +43,10 @@ _ENDS: Final = tuple(end for end, _ in _SCRIPTS)
 _LEVELS: Final = (("gb2312", 0xB0, 0xD7), ("big5", 0xA4, 0xC6), ("shift_jis", 0x88, 0x97))
 
 
+RESULT_TOKENS: Final = 500
+"""What the result of a tool that works on the desk may cost a model at most."""
+
+
 def estimate(text: str) -> int:
     """Estimated tokens of ``text``, rounded up; 0 for the empty text."""
     return math.ceil(sum(_weight(found.lastgroup, found.group()) for found in _PIECES.finditer(text)))

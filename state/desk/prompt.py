@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from researchdesk.state.desk.estimate import estimate
 from researchdesk.state.desk.fitting import Counter, Line, cost, fitted, total
 from researchdesk.state.desk.labels import label, quoted
 from researchdesk.state.desk.layout import Panel, PanelLayout
@@ -105,8 +106,25 @@ def desk_prompt(view: DeskView, *, limit: int = PROMPT_TOKENS, count: Counter = 
         room = max(0, min(room - 1 - limit // 50, room * aim // used))
 
 
+def desk_context(view: DeskView, *, limit: int, count: Counter = estimate) -> str:
+    """The block of `desk_prompt` alone and without the tree: what is open, in focus, decided and waiting."""
+    aim = limit * _USED // 100
+    room = aim - count(_sealed(""))
+    while True:
+        block = _Block(room=room, limit=limit, count=count)
+        _add_state(view, FileTree(view.files), block, widened=2)
+        text = _sealed("\n".join(block.lines) or "Nothing is open, decided or waiting.")
+        if count(text) <= aim or room <= 0:
+            return text
+        room -= 1 + limit // 50
+
+
 def _text(body: str) -> str:
-    return f"{RULES}\n\n{seal(body, tag='desk-data', boundary=_boundary(body))}"
+    return f"{RULES}\n\n{_sealed(body)}"
+
+
+def _sealed(body: str) -> str:
+    return seal(body, tag="desk-data", boundary=_boundary(body))
 
 
 def _boundary(body: str) -> str:
@@ -154,16 +172,24 @@ class _Block:
 
 def _body(view: DeskView, tree: FileTree, block: _Block) -> str:
     """The text of the block."""
+    _add_state(view, tree, block, decided="Decided since your last turn")
+    block.tree(tree, first=(panel.file_id for panel in view.panels.newest[:MOST_PANELS_SHOWN]))
+    return "\n".join(block.lines)
+
+
+def _add_state(
+    view: DeskView, tree: FileTree, block: _Block, *, decided: str = "Decided lately", widened: int = 1
+) -> None:
+    """Add all but the tree, each part within its share, ``widened`` so many times."""
     panels = view.panels.newest[:MOST_PANELS_SHOWN]
     lines = (_panel(panel, view.panels, tree) for panel in panels)
-    block.part(f"Open panels, {len(view.panels.panels)}, the focused one first:", lines, share=_PANELS)
-    block.part("In focus:", _focus(view.focus), share=_FOCUS)
+    heading = f"Open panels, {len(view.panels.panels)}, the focused one first:"
+    block.part(heading, lines, share=_PANELS * widened)
+    block.part("In focus:", _focus(view.focus), share=_FOCUS * widened)
     decisions = map(_decision, view.decisions[:MOST_PROPOSALS_SHOWN])
-    left = block.part(f"Decided since your last turn, {len(view.decisions)}:", decisions, share=_DECISIONS)
+    left = block.part(f"{decided}, {len(view.decisions)}:", decisions, share=_DECISIONS * widened)
     pending = map(_pending, view.pending[:MOST_PROPOSALS_SHOWN])
-    block.part(f"Waiting for a person, {len(view.pending)}:", pending, share=_PENDING + left)
-    block.tree(tree, first=(panel.file_id for panel in panels))
-    return "\n".join(block.lines)
+    block.part(f"Waiting for a person, {len(view.pending)}:", pending, share=_PENDING * widened + left)
 
 
 def _panel(panel: Panel, layout: PanelLayout, tree: FileTree) -> Line:

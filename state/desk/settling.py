@@ -1,14 +1,18 @@
 """What a decided proposal says to the model that asked for it, and to programs."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
+import orjson
+
+from researchdesk.state.desk.a1 import parse_ref
 from researchdesk.state.desk.desk_state import DeskState
-from researchdesk.state.desk.judging import short
+from researchdesk.state.desk.judging import REASON_CHARS, short
+from researchdesk.state.desk.naming import fitted_label, shown
 from researchdesk.state.desk.proposals import Proposal
-from researchdesk.state.texts import cut_line
 
-ARGUMENTS_SHOWN = 600
+ARGUMENTS_SHOWN: Final = 600
+SHARE_TOKENS: Final = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +25,7 @@ class Settlement:
     data: dict[str, Any]
 
 
-def settlement_of(proposal: Proposal, desk: DeskState, *, refs: tuple[str, ...] = ()) -> Settlement:
+def settlement_of(proposal: Proposal, desk: DeskState) -> Settlement:
     """The result of a call whose proposal was decided, on the desk as it stands after that."""
     data = {"proposal_id": proposal.id, "proposal_status": proposal.status, "decided_by": proposal.decided_by}
     if proposal.status == "executed":
@@ -29,14 +33,14 @@ def settlement_of(proposal: Proposal, desk: DeskState, *, refs: tuple[str, ...] 
             status="success",
             code="",
             text=_executed(proposal, desk),
-            data={**data, **_made(proposal, desk, refs)},
+            data={**data, **_made(proposal, desk)},
         )
     return Settlement(
         status="error", code=proposal.status, text=_not_run(proposal), data={**data, "code": proposal.status}
     )
 
 
-def _made(proposal: Proposal, desk: DeskState, refs: tuple[str, ...]) -> dict[str, Any]:
+def _made(proposal: Proposal, desk: DeskState) -> dict[str, Any]:
     file = desk.files[proposal.file_id]
     if file.deleted:
         return {"file_id": file.id, "path": file.path, "deleted": True}
@@ -47,37 +51,56 @@ def _made(proposal: Proposal, desk: DeskState, refs: tuple[str, ...]) -> dict[st
         "hash": file.content_hash,
         "rev": file.rev,
     }
-    return {**made, "refs": list(refs)} if refs else made
+    refs = _refs(proposal)
+    return {**made, "refs": refs} if refs else made
+
+
+def _refs(proposal: Proposal) -> list[str]:
+    """The cells that were set, where the change was of that kind; their names are short and so stand inline."""
+    cells = orjson.loads(proposal.final_arguments).get("cells") or ()
+    return [str(parse_ref(cell["ref"])) for cell in cells]
 
 
 def _executed(proposal: Proposal, desk: DeskState) -> str:
     file = desk.files[proposal.file_id]
     if proposal.approved_arguments:
-        arguments = cut_line(proposal.approved_arguments, ARGUMENTS_SHOWN)
+        arguments = fitted_label(proposal.approved_arguments, ARGUMENTS_SHOWN, tokens=SHARE_TOKENS)
+        now = "is gone" if file.deleted else f"has version {file.content_hash}"
         return (
             f"A person changed this call before it ran. Executed: {arguments}. Do not re-issue the original. "
-            f'"{file.path}" has version {file.content_hash} now.'
+            f"{shown(file.path)} {now} now."
         )
     what = {"change": "changed", "rename": "renamed", "delete": "deleted"}[proposal.verb]
     now = "" if file.deleted else f" Its version is {file.content_hash} now."
-    moved = f' to "{file.path}"' if proposal.verb == "rename" else ""
-    return f'Approved by {proposal.decided_by}: "{proposal.path}" was {what}{moved}.{now}'
+    moved = f" to {shown(file.path)}" if proposal.verb == "rename" else ""
+    return f"Approved by {fitted_label(proposal.decided_by)}: {shown(proposal.path)} was {what}{moved}.{now}"
 
 
 def _not_run(proposal: Proposal) -> str:
     match proposal.status:
         case "rejected":
-            why = proposal.reason or "no reason given"
+            why = _brief(proposal.reason.rstrip(".")) or "no reason given"
             return f"A person rejected proposal {proposal.id}: {why}. Do not retry unless asked."
         case "expired":
             return f"Proposal {proposal.id} expired on {proposal.expires_at[:10]} and was not run."
         case "failed":
             return (
-                f"Proposal {proposal.id} was approved by {proposal.decided_by} but failed: {proposal.error} "
-                "Nothing was changed."
+                f"Proposal {proposal.id} was approved by {fitted_label(proposal.decided_by)} but failed: "
+                f"{_brief(proposal.error)} Nothing was changed."
             )
         case _:
-            return f'Proposal {proposal.id} was not run: "{proposal.path}" changed after it was proposed.'
+            return f"Proposal {proposal.id} was not run: {_why_stale(proposal)}."
+
+
+def _why_stale(proposal: Proposal) -> str:
+    if proposal.reason.startswith("it builds on"):
+        return proposal.reason
+    return f"{shown(proposal.path)} changed after it was proposed"
+
+
+def _brief(text: str) -> str:
+    """A sentence of somebody else's, within its share of what a result may cost."""
+    return fitted_label(text, REASON_CHARS, tokens=SHARE_TOKENS)
 
 
 __all__ = ["Settlement", "settlement_of", "short"]

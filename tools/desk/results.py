@@ -1,0 +1,41 @@
+"""The text of a desk tool's result: at most 500 tokens, what comes from files in an envelope that it cannot forge."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from researchdesk.state.desk.estimate import RESULT_TOKENS, estimate, room
+from researchdesk.state.desk.fitting import fixed
+from researchdesk.state.envelopes import seal
+
+ROOM: Final = room(RESULT_TOKENS)
+#: Costs at least what any boundary of a call does, so that a page does not depend on the one that it got.
+_DEAREST_BOUNDARY: Final = "qzxjqzxjqzxjqzxj"
+
+Attributes = Mapping[str, str | int]
+
+
+def overhead(tag: str, attributes: Attributes) -> int:
+    """What an envelope costs without its body."""
+    return estimate(seal("", tag=tag, boundary=_DEAREST_BOUNDARY, **attributes)) + 1
+
+
+def fits(text: str) -> bool:
+    """Whether a text may be a result."""
+    return estimate(text) <= ROOM
+
+
+def sealed_lines(
+    lines: Sequence[str], boundary: str, *, tag: str, attributes: Callable[[int], Attributes]
+) -> tuple[str, int]:
+    """An envelope with the first lines, as many as fit but one at least, and how many these are.
+
+    Args:
+        attributes: those of the envelope around so many lines.
+    """
+    dearest = max(overhead(tag, attributes(count)) for count in (0, 1, max(1, len(lines) - 1)))
+    kept = max(1, len(fixed(lines, room=ROOM - dearest, count=estimate)))
+    while True:
+        text = seal("\n".join(lines[:kept]), tag=tag, boundary=boundary, **attributes(kept))
+        if kept == 1 or fits(text):
+            return text, min(kept, len(lines))
+        kept -= 1  # marks against forged envelopes made it longer
