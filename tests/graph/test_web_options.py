@@ -42,6 +42,10 @@ def test_without_a_provider_a_page_of_the_web_is_refused_as_unsafe(tmp_path: Pat
     with rd.open_desk(tmp_path / "home") as desk:
         session = run_that_asks_for_a_page(desk, corpus)
         assert dict(session.workspace.refused_locators) == {"https://sky.org/blue": "fetch_unsafe"}
+        told = [str(row["result"]) for row in desk.ledger.query("SELECT result FROM tool_calls")]
+        assert any(
+            "pages of the web only where it is started with search providers (--web)" in one for one in told
+        )
         assert not any(isinstance(one, WebFetcher) for one in sources_of(desk, RunOptions()).fetchers)
 
 

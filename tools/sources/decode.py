@@ -40,7 +40,7 @@ _MEANT |= {
     "shift-jis": "cp932",
     "euc-kr": "cp949",
 }
-_NOT_FOR_PAGES = ("idna", "punycode", "unicode_escape", "raw_unicode_escape", "utf-7")
+_NOT_FOR_PAGES = ("idna", "punycode", "unicode_escape", "raw_unicode_escape", "utf_7")
 _WESTERN = ("cp1252", "iso8859-1", "iso8859-15")
 _ONE_BYTE = frozenset(
     [
@@ -124,7 +124,7 @@ def _known(declared: str) -> str:
         codec = codecs.lookup(name).name
     except (LookupError, ValueError):
         return ""
-    return "" if codec in _NOT_FOR_PAGES else codec
+    return "" if codec.replace("-", "_") in _NOT_FOR_PAGES else codec
 
 
 def _is_damaged_utf8(raw: bytes) -> bool:

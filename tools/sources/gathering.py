@@ -19,7 +19,7 @@ from researchdesk.state.errors import Refusal, ResearchdeskError
 from researchdesk.state.ids import content_hash
 from researchdesk.state.independence import signature
 from researchdesk.state.limits import ARCHIVED_CHARS, LOCATOR_CHARS, NAME_CHARS, SNIPPET_CHARS
-from researchdesk.state.locators import UnsafeLocator, host_of, parse_locator
+from researchdesk.state.locators import UnsafeLocator, host_of, is_web, parse_locator
 from researchdesk.state.redaction import redact
 from researchdesk.tools.sources.asking import ask_all, broken_provider, merged
 from researchdesk.tools.sources.domains import registrable_domain, suffix_list
@@ -182,9 +182,14 @@ def _found(hit: Hit) -> ev.Found:
 def _fetch(need: Fetch, sources: Sources) -> Haul:
     fetchers = [fetcher for fetcher in sources.fetchers if _accepts(fetcher, need.locator)]
     if not fetchers:
-        kinds = "only the files of the corpus can be read" if sources.fetchers else "no source can be read"
         raise FetchRefused(
-            "fetch_unsafe", f"'{need.locator[:200]}' is outside what this run may read: {kinds}."
+            "fetch_unsafe",
+            f"'{need.locator[:200]}' is outside what this run may read: {_kinds(need, sources)}.",
+        )
+    if "[redacted:" in need.locator and is_web(need.locator):
+        raise FetchRefused(
+            "fetch_unsafe",
+            "The address held a secret, which is not kept, so that its page cannot be asked for. Use one without.",
         )
     fetched = _first_that_has(fetchers, need.locator)
     if len(fetched.canonical) > LOCATOR_CHARS:
@@ -200,6 +205,13 @@ def _fetch(need: Fetch, sources: Sources) -> Haul:
     if not fetched.text.strip():
         raise FetchRefused("fetch_empty", f"'{fetched.locator[:200]}' holds no text.")
     return _archived(need, fetched)
+
+
+def _kinds(need: Fetch, sources: Sources) -> str:
+    """What can be read instead of a locator that nobody reads."""
+    kinds = "only the files of the corpus can be read" if sources.fetchers else "no source can be read"
+    web = "; pages of the web only where it is started with search providers (--web)"
+    return kinds + (web if is_web(need.locator) else "")
 
 
 def _first_that_has(fetchers: Sequence[Fetcher], locator: str) -> Fetched:

@@ -191,6 +191,21 @@ def test_the_host_header_keeps_the_name() -> None:
         assert fetcher.fetch(server.url(host="Bücher.de")).text == f"xn--bcher-kva.de:{server.port}"
 
 
+@pytest.mark.parametrize("host", ["xn--i-7iq.ws", "xn--a", "xn--0"])
+def test_a_name_outside_the_newest_rules_for_names_is_asked_for(host: str) -> None:
+    with serving() as server:
+        server.routes["/"] = lambda asked: iter([b"HTTP/1.1 200 OK\r\n\r\n" + asked.headers["host"].encode()])
+        fetcher = WebFetcher(allow=(HERE,), limits=QUICK, robots=False, resolver=loops)
+        assert fetcher.fetch(server.url(host=host)).text == f"{host}:{server.port}"
+
+
+def test_a_name_that_looks_like_another_is_told_as_it_is_spelled() -> None:
+    refused = refusal(
+        WebFetcher(limits=QUICK, resolver=lambda host, port: ["10.0.0.1"]), "http://\u0430pple.com/"
+    )
+    assert "xn--pple-43d.com leads to 10.0.0.1" in refused.text
+
+
 def test_a_proxy_of_the_environment_is_not_used(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY", "https_proxy"):
         monkeypatch.setenv(name, server.url())

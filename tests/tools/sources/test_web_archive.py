@@ -157,3 +157,10 @@ def test_a_refusal_is_final_for_its_call_and_leaves_no_body(desk: Desk, server: 
         "fetch_unsafe": 2,
     }
     assert list(desk.ledger.body_hashes()) == []
+
+
+def test_an_address_with_a_secret_is_not_asked_for_without_it(desk: Desk, server: Server) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6" * 3
+    result = caller(desk, "one")("archive_source", locator=server.url(f"/page?token={secret}"))
+    assert (result.data["code"], server.asked) == ("fetch_unsafe", [])
+    assert "Use one without" in result.text and secret not in result.text

@@ -413,6 +413,8 @@ def test_a_packing_that_cannot_be_undone_is_unreadable(server: Server, body: byt
         (WESTERN, "cp1252", "text/html; charset=utf-8"),
         (WESTERN, "cp1252", "text/html; charset=iso-8859-1"),
         (WESTERN, "utf-16", "text/html"),
+        (WESTERN, "utf-8", "text/html; charset=unicode_escape"),
+        (WESTERN, "utf-8", "text/html; charset=raw-unicode-escape"),
     ],
 )
 def test_a_page_in_any_charset_is_read(server: Server, text: str, charset: str, header: str) -> None:

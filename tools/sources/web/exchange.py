@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 import httpx
 
@@ -57,7 +57,7 @@ class Exchange:
             FetchRefused: as `Transport.handle_request` and `unpacked`; ``fetch_unsafe`` for a redirect to what is no
                 URL of the web.
         """
-        request = httpx.Request("GET", url, headers=self._headers(known))
+        request = httpx.Request("GET", url, headers=self._headers(url, known))
         cookies.set_cookie_header(request)
         with closing(self.transport.handle_request(request)) as response:
             cookies.extract_cookies(response)
@@ -69,8 +69,15 @@ class Exchange:
             body = _body(response, limit, cut=cut) if 200 <= status < 300 else b""
         return Answer(url=url, status=status, headers=headers, body=body)
 
-    def _headers(self, known: Known | None) -> dict[str, str]:
-        headers = {"User-Agent": self.user_agent, "Accept": _ACCEPT, "Accept-Encoding": ACCEPTED}
+    def _headers(self, url: str, known: Known | None) -> dict[str, str]:
+        # The library's own ``Host`` fails for names that the newest rules for names do not know, such as emoji.
+        host = urlsplit(url).netloc
+        headers = {
+            "Host": host,
+            "User-Agent": self.user_agent,
+            "Accept": _ACCEPT,
+            "Accept-Encoding": ACCEPTED,
+        }
         if known and known.etag:
             headers["If-None-Match"] = known.etag
         if known and known.last_modified:

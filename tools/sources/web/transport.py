@@ -66,8 +66,11 @@ class Transport(httpx.BaseTransport):
                 ``fetch_timeout``, ``fetch_too_large`` (the head), ``fetch_unreadable`` (broken off, no HTTP).
         """
         url = request.url
+        host = url.raw_host.decode(
+            "ascii"
+        )  # as it is asked for: in letters of another script it may look like another
         port = url.port if url.port is not None else {"http": 80, "https": 443}[url.scheme]
-        self._addresses.check_written(url.host, port)
+        self._addresses.check_written(host, port)
         sent = httpcore.Request(
             method=request.method,
             url=httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
@@ -76,13 +79,13 @@ class Transport(httpx.BaseTransport):
             extensions={"timeout": {"pool": current().left()}},
         )
         current().expect("the head of the answer", bytes_at_most=HEAD_BYTES)
-        with _refusals(url.host):
+        with _refusals(host):
             answer = self._pool.handle_request(sent)
         assert isinstance(answer.stream, Iterable)
         return httpx.Response(
             status_code=answer.status,
             headers=answer.headers,
-            stream=_Body(answer.stream, host=url.host),
+            stream=_Body(answer.stream, host=host),
             request=request,
         )
 
