@@ -15,6 +15,7 @@ from researchdesk.graph.options import RunOptions
 from researchdesk.state.errors import UsageError
 from researchdesk.state.limits import Limits
 from researchdesk.state.prices import FREE_MODELS, Price, cost
+from researchdesk.state.texts import cut_line
 from researchdesk.tools.workspace import Desk
 
 if TYPE_CHECKING:  # looking at a run shall not load LangChain
@@ -23,6 +24,10 @@ if TYPE_CHECKING:  # looking at a run shall not load LangChain
 PRICES_VARIABLE = "RESEARCHDESK_PRICES"
 BUILT_IN = Path(__file__).with_name("prices.toml")
 LARGEST_BUDGET = 1_000_000
+FINEST = -15
+"""Decimals of an amount of money; what is finer is nothing to anybody."""
+_LARGEST_FILE = 1_000_000
+_COUNTED = {"max_steps": 1_000_000, "budget_tokens": 1_000_000_000_000, "wall_seconds": 1_000_000_000}
 _DATED = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8}|latest)\Z")
 _PARTS = ("input", "output", "cached_input", "cache_write")
 # A model that was given as an object is recorded under its class's own word for the provider.
@@ -46,9 +51,13 @@ def priced(options: RunOptions, model: "BaseChatModel", prices: Prices = None) -
     A model that runs in this process has none, and no budget in money ends it.
 
     Raises:
-        UsageError: a budget in money that nobody could keep, because the price is not known.
+        UsageError: a budget that is none, prices that are none, or a budget in money that nobody could keep because the
+            price is not known.
     """
+    _check_budgets(options)
     if options.model in FREE_MODELS:
+        if prices and not isinstance(prices, Price):
+            read_prices(Path(prices).expanduser())  # a wrong name is told although nothing is looked up
         return replace(options, price=None)
     if isinstance(prices, Price):
         options = replace(options, price=_checked(prices))
@@ -63,6 +72,15 @@ def priced(options: RunOptions, model: "BaseChatModel", prices: Prices = None) -
             "tokens; or limit tokens instead (--budget-tokens)"
         )
     return options
+
+
+def _check_budgets(options: RunOptions) -> None:
+    for name, largest in _COUNTED.items():
+        given = getattr(options, name)
+        if not isinstance(given, int) or isinstance(given, bool) or not 0 <= given <= largest:
+            raise UsageError(
+                f"{name}={str(given)[:40]} is no budget; give a whole number from 0 (no limit) to {largest:,}"
+            )
 
 
 def _checked(price: Price) -> Price:
@@ -140,11 +158,19 @@ def read_prices(path: Path) -> dict[str, Price]:
     """
     try:
         with path.open("rb") as file:
-            document = tomllib.loads(file.read().decode(), parse_float=Decimal)
+            written = file.read(_LARGEST_FILE + 1)
+        if len(written) > _LARGEST_FILE:
+            raise UsageError(
+                f"the prices in {path} have more than {_LARGEST_FILE:,} bytes; that is no list of prices"
+            )
+        document = tomllib.loads(written.decode(), parse_float=Decimal)
     except OSError as problem:
         raise UsageError(f"the prices in {path} cannot be read: {problem.strerror or problem}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-        raise UsageError(f"the prices in {path} are no TOML: {problem}") from None
+    except (
+        ValueError,
+        RecursionError,
+    ) as problem:  # TOML's own errors, numbers of too many digits, too deep nesting
+        raise UsageError(f"the prices in {path} are no TOML: {cut_line(str(problem), 200)}") from None
     groups = document.get("prices")
     if not isinstance(groups, list) or set(document) != {"prices"}:
         raise UsageError(
@@ -161,7 +187,7 @@ def _group(path: Path, group: Any) -> Iterator[tuple[str, Price]]:
         )
     about = {"source": str(group.get("source", path.name)), "date": str(group.get("date", ""))}
     for key, entry in models.items():
-        yield key, _price(entry, about, place=f'{path}, models."{key}"')
+        yield key, _price(entry, about, place=f'{path}, models."{cut_line(key, 100)}"')
 
 
 def _price(entry: Any, about: dict[str, str], *, place: str) -> Price:
@@ -169,13 +195,19 @@ def _price(entry: Any, about: dict[str, str], *, place: str) -> Price:
         raise UsageError(f"{place}: a price has input and output, and may have {_PARTS[2]} and {_PARTS[3]}")
     for part, value in entry.items():
         if not _is_amount(value):
-            raise UsageError(f"{place}: {part} = {value} is no number of US dollars per million tokens")
+            shown = cut_line(str(value), 60)
+            raise UsageError(f"{place}: {part} = {shown} is no number of US dollars per million tokens")
     return Price(**{part: str(value) for part, value in entry.items()}, **about)
 
 
 def _is_amount(value: Any) -> bool:
     is_number = isinstance(value, int | Decimal) and not isinstance(value, bool)
-    return is_number and Decimal(value).is_finite() and 0 <= value < LARGEST_BUDGET
+    return is_number and _is_money(Decimal(value)) and value < LARGEST_BUDGET
+
+
+def _is_money(value: Decimal) -> bool:
+    exponent = value.as_tuple().exponent
+    return isinstance(exponent, int) and exponent >= FINEST and 0 <= value <= LARGEST_BUDGET
 
 
 # -- money ------------------------------------------------------------------------------------------------------
@@ -191,8 +223,9 @@ def usd(amount: float | str | Decimal) -> Decimal:
         value = Decimal(str(amount))
     except InvalidOperation:
         value = Decimal("NaN")
-    if not (value.is_finite() and 0 <= value <= LARGEST_BUDGET):
-        raise UsageError(f"{amount!r} is no budget in US dollars; give a number from 0 to {LARGEST_BUDGET:,}")
+    if not _is_money(value):
+        shown = cut_line(repr(amount), 60)
+        raise UsageError(f"{shown} is no budget in US dollars; give a number from 0 to {LARGEST_BUDGET:,}")
     return value
 
 

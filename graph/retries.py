@@ -90,7 +90,7 @@ def _number(value: str | None) -> float | None:
 def _until(date: str) -> float | None:
     try:
         then = parsedate_to_datetime(date)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     then = then if then.tzinfo else then.replace(tzinfo=UTC)
     return max(0.0, (then - datetime.now(UTC)).total_seconds())

@@ -80,6 +80,10 @@ def resume_advice(run: ResearchRun) -> str:
         return ""
     if option := BUDGET_OPTIONS.get(run.stop_reason or ""):
         return f"with a larger {option}, or it ends the same way"
+    if run.stop_reason == "model_unavailable":
+        return "when the model's provider answers, or with another model (--model SPEC)"
+    if not run.searches and not run.stop_reason:
+        return "when its providers answer, or with others (--web NAMES) or documents (--corpus PATH)"
     if not run.sources:
         return "with other documents (--corpus PATH) or providers (--web NAMES), or it ends the same way"
     return ""

@@ -265,6 +265,14 @@ def test_the_users_own_prices_come_first(tmp_path: Path, monkeypatch: pytest.Mon
         ("[[prices]]\nmodels.x = { input = nan, output = 2 }", 'models."x": input = NaN is no number'),
         ("[[prices]]\nmodels.x = { input = true, output = 2 }", 'models."x": input = True is no number'),
         ("[[prices]]\nmodels.x = { input = '1', output = 2 }", 'models."x": input = 1 is no number'),
+        (
+            "[[prices]]\nmodels.x = { input = 1e-999999999, output = 2 }",
+            'models."x": input = 1E-999999999 is no',
+        ),
+        (f"[[prices]]\nmodels.x = {{ input = '{'1' * 9_000}', output = 2 }}", "1… is no number"),
+        (f"[[prices]]\nmodels.x = {{ input = {'9' * 9_000}, output = 2 }}", "are no TOML"),
+        (f"x = {'[' * 50_000}", "are no TOML"),
+        (f"# {'x' * 1_000_000}", "more than 1,000,000 bytes"),
     ],
 )
 def test_a_list_of_prices_that_is_none_is_refused_with_its_place(
@@ -272,7 +280,7 @@ def test_a_list_of_prices_that_is_none_is_refused_with_its_place(
 ) -> None:
     with pytest.raises(rd.UsageError, match=r"prices\.toml") as refused:
         costs.price_of("x", prices=listed(tmp_path / "prices.toml", text))
-    assert told in str(refused.value)
+    assert told in str(refused.value) and len(str(refused.value)) < 600
 
 
 def test_a_list_of_prices_that_is_not_there_is_said(tmp_path: Path) -> None:
@@ -332,10 +340,29 @@ def test_a_budget_in_money_without_a_price_is_refused_before_anything_is_recorde
     assert desk.sessions() == []
 
 
-@pytest.mark.parametrize("amount", [-1, "much", float("nan"), float("inf"), 10**9])
+@pytest.mark.parametrize("amount", [-1, "much", float("nan"), float("inf"), 10**9, "1e-999999999"])
 def test_what_is_no_amount_of_money_is_refused(desk: rd.Desk, amount: Any) -> None:
     with pytest.raises(rd.UsageError, match="no budget in US dollars"):
         research(desk, budget_usd=amount)
+
+
+@pytest.mark.parametrize("name", ["max_steps", "budget_tokens", "wall_seconds"])
+@pytest.mark.parametrize("amount", [-1, 10**30, 2.5, float("nan"), "9", True])
+def test_what_is_no_budget_is_refused_before_anything_is_recorded(
+    desk: rd.Desk, name: str, amount: Any
+) -> None:
+    with pytest.raises(rd.UsageError, match=f"{name}=.* is no budget; give a whole number from 0"):
+        research(desk, **{name: amount})
+    assert desk.sessions() == []
+
+
+def test_prices_that_are_not_there_are_told_although_the_model_costs_nothing(tmp_path: Path) -> None:
+    (tmp_path / "sky.md").write_text("# Sky\n\nThe sky is blue.\n")
+    with (
+        rd.open_desk(tmp_path / "home") as desk,
+        pytest.raises(rd.UsageError, match="cannot be read: No such file"),
+    ):
+        rd.run_research(desk, QUESTION, corpus=[tmp_path / "sky.md"], prices=tmp_path / "nothing.toml")
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,9 @@ def test_a_refusal_is_final_and_everything_else_may_pass(
     assert (status_of(problem), is_passing(problem)) == (status, passing)
 
 
+ODD_DATE = "Mon, 01 Jan 2099 00:00:00 -99999999999999999999"
+
+
 @pytest.mark.parametrize(
     ("problem", "seconds"),
     [
@@ -76,7 +79,11 @@ def test_it_is_waited_as_long_as_the_provider_asks(problem: Exception, seconds: 
 
 @pytest.mark.parametrize(
     "problem",
-    [TimeoutError(), asking(), *(asking(retry_after=text) for text in ("soon", "-1", "nan", "inf", ""))],
+    [
+        TimeoutError(),
+        asking(),
+        *(asking(retry_after=text) for text in ("soon", "-1", "nan", "inf", "", ODD_DATE)),
+    ],
 )
 def test_without_a_word_of_the_provider_each_wait_is_up_to_twice_as_long(problem: Exception) -> None:
     for tries, longest in ((1, 1.0), (2, 2.0), (5, 16.0), (6, 30.0), (100, 30.0)):

@@ -291,8 +291,9 @@ def test_a_service_that_wants_to_be_left_alone_says_how_long() -> None:
     dated = failure(Tavily(key=KEY, transport=Server(b"{}", 429, {"Retry-After": later}).transport))
     assert dated.retry_after is not None
     assert 60 < dated.retry_after <= 90
-    vague = failure(Tavily(key=KEY, transport=Server(b"{}", 429, {"Retry-After": "soon"}).transport))
-    assert vague.retry_after is None
+    for told in ("soon", "nan", "1e999", "Mon, 01 Jan 2099 00:00:00 -99999999999999999999"):
+        vague = failure(Tavily(key=KEY, transport=Server(b"{}", 429, {"Retry-After": told}).transport))
+        assert (vague.code, vague.retry_after) == ("search_rate_limited", None)
 
 
 def test_what_a_service_says_is_told_without_the_key(caplog: pytest.LogCaptureFixture) -> None:

@@ -190,7 +190,7 @@ def _seconds(header: str | None) -> float | None:
         pass
     try:
         at = parsedate_to_datetime(header)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     at = at if at.tzinfo else at.replace(tzinfo=UTC)
     return max(0.0, math.ceil((at - datetime.now(UTC)).total_seconds()))
