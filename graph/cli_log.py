@@ -1,4 +1,4 @@
-"""The commands that show what happened: `events` (the ledger) and `log` (messages and calls)."""
+"""The commands that show what happened: `events` (the ledger) and `log` (messages, calls, approvals)."""
 
 from dataclasses import asdict
 from typing import Annotated
@@ -42,14 +42,40 @@ def events(
         )
 
 
-def log(session: SessionArgument = "", home: HomeOption = "", json: JsonOption = False) -> None:
-    """Show what the model said and called, and what it got back, as a timeline."""
-    from researchdesk.graph.iolog import log_lines, read_log
+def log(
+    session: SessionArgument = "",
+    home: HomeOption = "",
+    all_sessions: Annotated[
+        bool,
+        typer.Option("--all", help="The sessions of the whole desk, by time, people's and models' alike."),
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """Show who said and called what, about which file, what came back, and who approved it or why not.
 
+    A call that a person has to approve shows what became of its proposal: pending, executed, rejected, stale,
+    expired or failed. A message of a person shows what stood open on the desk when it was sent.
+    """
+    from researchdesk.state.errors import UsageError
+
+    if all_sessions and session:
+        raise UsageError("name a SESSION or --all, not both")
     with existing_desk(home) as desk:
-        found = read_log(desk, session)
+        found = desk.log(session, all_sessions=all_sessions)
     if json:
         result_json([asdict(message) for message in found])
         return
-    columns = ("time", "turn", "who or tool", "about", "status", "ms", "text")
-    result_table(columns, log_lines(found), prose=("about", "text"))
+    columns = ("time", "session", "turn", "who or tool", "about", "status", "decided by", "ms", "text")
+    rows = (
+        (
+            *(row.at, row.session_id, row.turn_id, row.who, row.target, row.status),
+            *(row.decided_by, row.duration_ms, row.text),
+        )
+        for row in found.rows
+    )
+    shown = [0, *range(1 if all_sessions else 2, len(columns))]
+    result_table(
+        [columns[at] for at in shown],
+        ([row[at] for at in shown] for row in rows),
+        prose=("about", "decided by", "text"),
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -45,6 +46,11 @@ def _named_home(home: str) -> str | Path:
         return named.expanduser()
     except RuntimeError:
         raise UsageError(f"there is no home folder for {str(named)[:300]!r}; write --home in full") from None
+
+
+def again(home: str, *words: str) -> str:
+    """A command that a person may type next, upon the same desk."""
+    return shlex.join(["researchdesk", *words, *(["--home", home] if home else [])])
 
 
 def opened_desk(home: str) -> Desk:

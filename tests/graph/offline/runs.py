@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import researchdesk as rd
-from researchdesk.graph.iolog import LoggedCall, read_log
 from researchdesk.state.challenges import Challenge
 from researchdesk.state.claims import Claim
 from researchdesk.state.investigation import Investigation
 from researchdesk.state.questions import Question
+from researchdesk.tools.iolog import LoggedCall
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def run_of(desk: rd.Desk, status: str, blocked_reason: str) -> Run:
     assert run is not None
     read = desk.records.text
     report = run.artifacts.get(run.report_artifact_id)
-    calls = [call for message in read_log(desk, "s") for call in message.calls]
+    calls = [call for message in desk.log("s") for call in message.calls]
     return Run(
         status=status,
         blocked_reason=blocked_reason,
