@@ -51,7 +51,7 @@ def work(
     if once and until_empty:
         raise UsageError("--once ends after one session, --until-empty when none waits; choose one")
     shift = Shift(once=once, until_empty=until_empty, poll=poll)
-    with stoppable() as control:
+    with stoppable(quiet=child) as control:
         if child:
             end_with_parent(control)
         if jobs == 1:

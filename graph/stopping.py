@@ -27,7 +27,7 @@ def own_process() -> None:
 
 
 @contextlib.contextmanager
-def stoppable() -> "Iterator[RunControl]":
+def stoppable(*, quiet: bool = False) -> "Iterator[RunControl]":
     """A control that SIGINT and SIGTERM drain while the block runs; the handlers before it come back after it.
 
     In a process of its own they are ignored from then on: what the run ended with stands.
@@ -46,7 +46,8 @@ def stoppable() -> "Iterator[RunControl]":
             _say((_SHOW_CURSOR if os.isatty(2) else b"") + b"\nended at once\n")
             os._exit(Exit.UNFINISHED)
         control.request_drain()
-        _say(b"\nstopping after the step in work; once more ends at once\n")
+        if not quiet:
+            _say(b"\nstopping after the step in work; once more ends at once\n")
 
     before = [(number, signal.signal(number, stop)) for number in SIGNALS]
     try:

@@ -26,6 +26,8 @@ FIRST_PAUSE, LONGEST_PAUSE = 30.0, 3600.0
 """Seconds until a session that failed here is tried here again; each time twice as long."""
 LONGEST_SILENCE = 60.0
 """Seconds until a desk that could not be asked is asked again, at most."""
+SHOWN = 300
+"""Characters of a text that a line shows: short lines of several processes do not run into each other."""
 _STEP = 0.1
 
 
@@ -119,11 +121,13 @@ class Worker:
             return self._failed(session_id, problem, began)
         if ended is None:
             return False
-        self._later.pop(session_id, None)
-        if ended.drained and ended.status == "active":
+        if ended.status != "active":
+            self._later.pop(session_id, None)
+            self._tell_ended(ended, began)
+        elif ended.drained:
             self._tell_stopped(session_id)
         else:
-            self._tell_ended(ended, began)
+            return self._failed(session_id, Unavailable("its driving ended before the run did"), began)
         return True
 
     def _failed(self, session_id: str, problem: Exception, began: float) -> bool:
@@ -154,9 +158,8 @@ class Worker:
         run = driven.run
         assert run is not None
         note(f"taken   {driven.id}  by process {os.getpid()}: {one_line(run.objective, limit=160)}")
-        self._line(
-            "session.taken", driven.id, objective=run.objective, stage=run.stage, seq=driven.workspace.seq
-        )
+        known = {"stage": run.stage, "seq": driven.workspace.seq}
+        self._line("session.taken", driven.id, objective=one_line(run.objective, limit=SHOWN), **known)
 
     def _tell_ended(self, ended: RunResult, began: float) -> None:
         session = self.desk.existing(ended.session_id)
@@ -167,7 +170,8 @@ class Worker:
             path = keep_copy(self.desk, session.id, render_report(read_report(self.desk, session.id)))
         money = f", {dollars(session.workspace.cost)}" if session.workspace.cost != 0 else ""
         note(f"ended   {session.id}  {outcome_text(run)} ({seconds:.1f} s{money})")
-        known = {name: value for name, value in asdict(ended).items() if name != "session_id"}
+        known = asdict(ended) | {"blocked_reason": one_line(ended.blocked_reason, limit=SHOWN)}
+        known.pop("session_id")
         self._line(
             "session.ended",
             session.id,
@@ -186,7 +190,7 @@ class Worker:
 
     def _tell_left(self, session_id: str, problem: Exception, *, pause: float | None = None) -> None:
         overtaken = isinstance(problem, LeaseLost)
-        said = one_line(error_text(problem), limit=500)
+        said = one_line(error_text(problem), limit=SHOWN)
         when = "" if pause is None else f"; tried here again in {pause:.0f} s"
         note(f"left    {session_id}  {said}{when}")
         self._line(

@@ -15,9 +15,13 @@ from typer.testing import CliRunner
 
 import researchdesk as rd
 from researchdesk.graph import cli
+from researchdesk.graph.offline.model import OfflineChatModel
 from researchdesk.graph.runner import run_research
 from researchdesk.graph.waiting import OFTEN, take_up, waiting
 from researchdesk.state.ids import session_stream
+from researchdesk.stores.postgres.address import parse_address
+from researchdesk.stores.postgres.connection import connect
+from researchdesk.stores.postgres.migrations import lock_number
 from researchdesk.tools.sources.corpus import Corpus
 from researchdesk.tools.workspace import Desk, open_desk
 
@@ -193,6 +197,26 @@ def test_an_orphan_of_a_graph_finds_its_corpus_from_any_folder(
         assert config is not None and config.corpus == (str(corpus.resolve()),)
 
 
+def test_two_workers_that_saw_the_same_session_wait_drive_it_once(
+    desk: Desk, home: str, corpus: Path
+) -> None:
+    (session,) = queued(desk, corpus)
+    with open_desk(home) as other:
+
+        def late(_: rd.Session) -> None:
+            with pytest.raises(rd.SessionBusy):
+                take_up(other, session, control=RunControl(), on_taken=lambda _: pytest.fail("it was taken"))
+
+        ended_run = take_up(desk, session, control=RunControl(), on_taken=late)
+        assert ended_run is not None and ended_run.status == "completed"
+        seq = desk.existing(session).workspace.seq
+        assert (
+            take_up(other, session, control=RunControl(), on_taken=lambda _: pytest.fail("it was taken"))
+            is None
+        )
+        assert desk.existing(session).workspace.seq == seq
+
+
 # -- what goes wrong ------------------------------------------------------------------------------------------------
 
 
@@ -315,6 +339,44 @@ def test_killed_workers_are_replaced_and_every_session_ends_as_if_nobody_had_dis
     assert numbers == list(range(1, len(numbers) + 1))
     assert desk.ledger.query("SELECT * FROM gathered") == []
     assert desk.verify().problems == ()
+
+
+def test_a_driver_that_lost_its_lock_is_overtaken_and_does_nothing_more(
+    postgres: str, corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = OfflineChatModel._generate
+    asked = 0
+
+    with open_desk(postgres) as one, open_desk(postgres) as two:
+        (session,) = queued(one, corpus)
+
+        def cut(self: OfflineChatModel, *rest: Any, **more: Any) -> Any:
+            nonlocal asked
+            asked += 1
+            if (
+                asked == 3
+            ):  # the server lets go of the lock in the middle of a request, and another worker is quick
+                with connect(parse_address(postgres)) as raw:
+                    raw.execute(
+                        _CUT.format(number=lock_number("session", parse_address(postgres).schema, session))
+                    )
+                overtaking = take_up(two, session, control=RunControl(), on_taken=lambda _: None)
+                assert overtaking is not None and overtaking.status == "completed"
+            return answer(self, *rest, **more)
+
+        monkeypatch.setattr(OfflineChatModel, "_generate", cut)
+        with pytest.raises(rd.LeaseLost):
+            take_up(one, session, control=RunControl(), on_taken=lambda _: None)
+        kinds = [event.type for event in two.existing(session).events()]
+        assert kinds.count("model_called") == kinds.count("model_answered") + 1 == asked
+        assert two.verify().problems == ()
+
+
+_CUT = (
+    "SELECT pg_terminate_backend(pid, 5000) FROM pg_locks WHERE locktype = 'advisory' AND granted "
+    "AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) "
+    "AND (classid::bigint << 32 | objid::bigint) = {number}"
+)
 
 
 def started(*options: str) -> subprocess.Popen[str]:
