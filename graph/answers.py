@@ -21,6 +21,7 @@ from researchdesk.tools.door import Session
 _THINKING = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 TEXT_CHARS = 64_000
+TOO_MANY = "At most {most} calls run in one answer, and this one was beyond it: it has not run."
 SHOWN_CHARS = 400
 """Of each text of a message for whoever watches: messages rest in every checkpoint."""
 # What went into a provider's cache; where it says for how long, the first is 0.
@@ -43,13 +44,20 @@ class _Asked:
     problem: str = ""
 
 
-def read_answer(message: object, request: ev.ModelCalled, *, ordinal: int) -> Answer:
-    """What is recorded of a model's message; nothing that it holds can fail this."""
+def read_answer(
+    message: object, request: ev.ModelCalled, *, ordinal: int, most_calls: int = CALLS_PER_TURN
+) -> Answer:
+    """What is recorded of a model's message; nothing that it holds can fail this.
+
+    Calls beyond ``most_calls`` carry the problem that they do not run; where none may run, none is kept.
+    """
     stow = Stow()
     message = as_message(message)
     text, cleaned = _text(message)
     asked = _calls(message)
-    kept, dropped = _distinct(asked)
+    kept, dropped = _distinct(asked) if most_calls else ([], len(asked))
+    for call in kept[most_calls:]:
+        call.problem = TOO_MANY.format(most=most_calls)
     calls = tuple(_recorded(call, stow) for call in kept)
     usage = getattr(message, "usage_metadata", None) or {}
     read, written = _tokens(usage, "input_tokens"), _tokens(usage, "output_tokens")

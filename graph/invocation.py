@@ -1,8 +1,6 @@
 """Preparing an invocation: the desk, the sources, the session's lease and the driver that the nodes share."""
 
 import contextlib
-import threading
-import uuid
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +12,8 @@ from langgraph.errors import GraphBubbleUp
 
 from researchdesk.graph.budget import Budget
 from researchdesk.graph.costs import Prices, priced
-from researchdesk.graph.driver import DRIVER_KEY, PARALLEL_CALLS, Driver
+from researchdesk.graph.driver import Driver
+from researchdesk.graph.leased import Invocation, LazyDesk, driven_by, is_driven, thread_of
 from researchdesk.graph.models import max_output_of, resolve_model
 from researchdesk.graph.options import RunOptions, sources_of, whole_paths
 from researchdesk.state import events as ev
@@ -23,9 +22,7 @@ from researchdesk.state.errors import LeaseLost, Refusal, ResearchdeskError, Usa
 from researchdesk.state.vocabulary import INVESTIGATION_LABELS
 from researchdesk.tools.door import Session
 from researchdesk.tools.sources.gathering import Sources
-from researchdesk.tools.workspace import Desk, open_desk
-
-SUPERSTEPS = 10_000
+from researchdesk.tools.workspace import Desk
 
 
 class Lead:
@@ -40,39 +37,28 @@ class Lead:
         sources: Sources | None,
         prices: Prices,
     ) -> None:
-        self._desk = desk if isinstance(desk, Desk) else None
-        self._home = None if isinstance(desk, Desk) else desk
+        self._desk = LazyDesk(desk)
         self._model = model
         self._options = options
         self._sources = sources
         self._prices = prices
-        self._lock = threading.Lock()
 
     @contextlib.contextmanager
-    def prepare(self, input: Any, config: RunnableConfig | None) -> Iterator[RunnableConfig]:
-        """The invocation's config with its driver, under the session's lease."""
-        configurable = dict((config or {}).get("configurable", {}))
-        if DRIVER_KEY in configurable:
-            yield config or {}
+    def prepare(self, input: Any, config: RunnableConfig | None) -> Iterator[Invocation]:
+        """The invocation with its driver, under the session's lease."""
+        if is_driven(config, Driver):
+            yield Invocation(input=input, config=config or {})
             return
         model = resolve_model(self._model)
         options = priced(self._asked(input if isinstance(input, dict) else {}), model, self._prices)
-        session_id = str(configurable.get("thread_id") or f"s_{uuid.uuid4().hex[:12]}")
-        desk = self._opened()
+        desk = self._desk.opened()
         session = desk.session(
-            session_id, labels=INVESTIGATION_LABELS, sources=self._opened_sources(desk, options)
+            thread_of(config), labels=INVESTIGATION_LABELS, sources=self._opened_sources(desk, options)
         )
         with desk.driving(session) as driven_session:
             driver = make_driver(driven_session, model, options)
-            driven: RunnableConfig = {
-                "max_concurrency": PARALLEL_CALLS,
-                **(config or {}),
-                # What LangChain fills in for some ways to call a graph is less than a run needs; budgets end it.
-                "recursion_limit": max(SUPERSTEPS, (config or {}).get("recursion_limit", 0)),
-                "configurable": {**configurable, "thread_id": session_id, DRIVER_KEY: driver},
-            }
             with blocking_on_errors(driver):
-                yield driven
+                yield Invocation(input=input, config=driven_by(driver, config))
 
     def _asked(self, given: dict[str, Any]) -> RunOptions:
         """The factory's options with what the input says; it may name no other corpus than the factory's."""
@@ -88,12 +74,6 @@ class Lead:
             scope=given.get("scope_level") or self._options.scope,
             template=given.get("template") or self._options.template,
         )
-
-    def _opened(self) -> Desk:
-        with self._lock:
-            if self._desk is None:
-                self._desk = open_desk(self._home)
-            return self._desk
 
     def _opened_sources(self, desk: Desk, options: RunOptions) -> Sources:
         return self._sources or sources_of(desk, options)

@@ -4,24 +4,17 @@ Nodes hold no facts of their own. State carries ids and a window of messages for
 node decides comes from the session's fold, so re-running a node changes nothing.
 """
 
-import asyncio
-import contextlib
-import functools
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from typing import Literal, TypedDict
 
-from langchain_core.callbacks import dispatch_custom_event
 from langchain_core.messages import AIMessage, AnyMessage
 from langchain_core.runnables import RunnableConfig
-from langgraph.config import get_stream_writer
 from langgraph.graph import END
-from langgraph.types import Send
 
 from researchdesk.graph.answers import as_messages
 from researchdesk.graph.closing import finish_by_code, stop_gathering
-from researchdesk.graph.driver import DRIVER_KEY, PARALLEL_CALLS, Driver, StreamEvent
-from researchdesk.graph.turns import ask, gather_call, next_prompt, open_calls, settle_calls
+from researchdesk.graph.driver import Driver, driver_of
+from researchdesk.graph.turns import ask, next_prompt, open_calls, settle_calls
 from researchdesk.graph.upkeep import tidy
 from researchdesk.state import events as ev
 from researchdesk.state.errors import Refusal, UsageError
@@ -30,7 +23,6 @@ from researchdesk.state.redaction import redact
 from researchdesk.state.vocabulary import ScopeLevel, Stage
 
 MESSAGES_KEPT = 12
-_pool = ThreadPoolExecutor(max_workers=PARALLEL_CALLS, thread_name_prefix="researchdesk-act")
 
 
 class ResearchInput(TypedDict, total=False):
@@ -56,23 +48,15 @@ class ResearchState(ResearchInput, ResearchOutput, total=False):
 
     stage: str
     calls: list[str]
-    call_id: str
     messages: list[AnyMessage]
-
-
-def driver_of(config: RunnableConfig) -> Driver:
-    driver = config.get("configurable", {}).get(DRIVER_KEY)
-    if not isinstance(driver, Driver):
-        raise UsageError("this graph runs only through its own invoke, stream, ainvoke and astream")
-    return driver
 
 
 def plan(state: ResearchState, config: RunnableConfig) -> ResearchState:
     """The open turn's calls, or those of a new answer; a breaker ends the stage instead."""
-    driver = driver_of(config)
+    driver = driver_of(config, Driver)
     # An old checkpoint leads here too, in a run that has ended since.
     if driver.run.status == "active" and not open_calls(driver.session.workspace):
-        with _showing(driver, config):
+        with driver.showing(config):
             tidy(driver)
             _next_answer(driver)
     return {"calls": [call.id for call in open_calls(driver.session.workspace)], "stage": driver.run.stage}
@@ -82,29 +66,17 @@ def _next_answer(driver: Driver) -> None:
     prompt = next_prompt(driver)
     stop = driver.budget.stop(driver.session.workspace, next_tokens=prompt.tokens)
     if stop is None:
-        ask(driver, prompt)
+        ask(driver, prompt, tries=driver.session.workspace.failures_in_row)
     elif driver.run.stage == "knowledge_base":
         stop_gathering(driver, stop)
     else:
         finish_by_code(driver, stop)
 
 
-def act(state: ResearchState, config: RunnableConfig) -> ResearchState:
-    """Gather for one call; nothing is decided here, so tasks may end in any order."""
-    gather_call(driver_of(config), state["call_id"])
-    return {}
-
-
-async def act_async(state: ResearchState, config: RunnableConfig) -> ResearchState:
-    """`act` on a pool of its own: the event loop's default pool is smaller than a turn."""
-    loop = asyncio.get_running_loop()
-    return await loop.run_in_executor(_pool, functools.partial(act, state, config))
-
-
 def observe(state: ResearchState, config: RunnableConfig) -> ResearchState:
     """Decide and commit the turn's calls in call order."""
-    driver = driver_of(config)
-    with _showing(driver, config):
+    driver = driver_of(config, Driver)
+    with driver.showing(config):
         settle_calls(driver)
     return {"messages": _window(state, driver), "calls": [], "stage": driver.run.stage}
 
@@ -125,16 +97,11 @@ def _whole_turns(messages: list[AnyMessage]) -> list[AnyMessage]:
     return messages[(fitting or starts[-1:] or [0])[0] :]
 
 
-def tasks(state: ResearchState, config: RunnableConfig) -> list[Send] | Literal["observe"]:
-    calls = state.get("calls", [])
-    return [Send("act", {"call_id": call}) for call in calls] or "observe"
-
-
 def stays_in(stage: Stage) -> Callable[[ResearchState, RunnableConfig], str]:
     """A stage goes on until the ledger names another one, or the run is blocked."""
 
     def goes_on(state: ResearchState, config: RunnableConfig) -> str:
-        run = driver_of(config).run
+        run = driver_of(config, Driver).run
         return "plan" if run.status == "active" and run.stage == stage else END
 
     return goes_on
@@ -142,10 +109,8 @@ def stays_in(stage: Stage) -> Callable[[ResearchState, RunnableConfig], str]:
 
 def open_run(state: ResearchState, config: RunnableConfig) -> ResearchState:
     """Begin the run, or take it up where the ledger left it."""
-    driver = driver_of(config)
-    writer = get_stream_writer()
-    driver.emit = writer
-    with _showing(driver, config):
+    driver = driver_of(config, Driver)
+    with driver.showing(config):
         begin_run(driver, state.get("objective", ""))
     return {"session_id": driver.session.id, "stage": driver.run.stage}
 
@@ -202,7 +167,7 @@ def checked_objective(objective: str) -> str:
 
 def close_run(state: ResearchState, config: RunnableConfig) -> ResearchOutput:
     """Say how the run ended."""
-    driver = driver_of(config)
+    driver = driver_of(config, Driver)
     run = driver.run
     return {
         "session_id": driver.session.id,
@@ -216,26 +181,7 @@ def enter(
     state: ResearchState, config: RunnableConfig
 ) -> Literal["knowledge_base", "report_writing", "close_run"]:
     """The stage that the ledger names."""
-    run = driver_of(config).run
+    run = driver_of(config, Driver).run
     if run.status != "active" or run.stage == "completed":
         return "close_run"
     return "knowledge_base" if run.stage == "knowledge_base" else "report_writing"
-
-
-@contextlib.contextmanager
-def _showing(driver: Driver, config: RunnableConfig) -> Iterator[None]:
-    """Put the ledger's new events on both streams: LangGraph's custom stream and callback events (AG-UI)."""
-    writer = driver.emit
-
-    def both(event: StreamEvent) -> None:
-        if writer is not None:
-            writer(event)
-        with contextlib.suppress(RuntimeError):  # outside a traced run there is nobody to tell
-            dispatch_custom_event(event["type"], event, config=config)
-
-    driver.emit = both
-    try:
-        yield
-        driver.show_new_events()
-    finally:
-        driver.emit = writer

@@ -6,22 +6,21 @@ open_run -> knowledge_base -> report_writing -> close_run
 ```
 """
 
-import asyncio
-import contextlib
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
 from researchdesk.graph import nodes
+from researchdesk.graph.acts import ACT, tasks
 from researchdesk.graph.costs import Prices, usd
 from researchdesk.graph.invocation import Lead
+from researchdesk.graph.leased import LeasedGraph, bound
 from researchdesk.graph.models import model_name
 from researchdesk.graph.options import RunOptions
 from researchdesk.state.errors import UsageError
@@ -35,10 +34,10 @@ from researchdesk.tools.workspace import Desk
 def _stage_graph(stage: Stage) -> CompiledStateGraph[Any, Any, Any, Any]:
     builder = StateGraph(nodes.ResearchState)
     builder.add_node("plan", nodes.plan)
-    builder.add_node("act", RunnableLambda(nodes.act, afunc=nodes.act_async))
+    builder.add_node("act", ACT)
     builder.add_node("observe", nodes.observe)
     builder.add_edge(START, "plan")
-    builder.add_conditional_edges("plan", nodes.tasks, ["act", "observe"])
+    builder.add_conditional_edges("plan", tasks, ["act", "observe"])
     builder.add_edge("act", "observe")
     builder.add_conditional_edges("observe", nodes.stays_in(stage), ["plan", END])
     return builder.compile()
@@ -61,36 +60,8 @@ def _run_graph() -> StateGraph[Any, Any, Any, Any]:
     return builder
 
 
-Prepare = Callable[[Any, RunnableConfig | None], contextlib.AbstractContextManager[RunnableConfig]]
-
-
-class ResearchGraph(CompiledStateGraph[Any, Any, Any, Any]):
-    """A compiled research graph that drives each session under its lease.
-
-    Each factory call makes a class of its own that holds desk and options: `copy` and `with_config` keep the
-    class, but would drop attributes of the instance.
-    """
-
-    prepare: Prepare
-
-    def stream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[Any]:
-        """Run the graph under the session's lease; as `Pregel.stream`."""
-        with type(self).prepare(input, config) as driven:
-            yield from super().stream(input, driven, **kwargs)
-
-    async def astream(
-        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> AsyncIterator[Any]:
-        """Run the graph under the session's lease; as `Pregel.astream`."""
-        manager = type(self).prepare(input, config)
-        driven = await asyncio.to_thread(manager.__enter__)
-        try:
-            async for item in super().astream(input, driven, **kwargs):
-                yield item
-        except BaseException as problem:
-            await asyncio.to_thread(manager.__exit__, type(problem), problem, problem.__traceback__)
-            raise
-        await asyncio.to_thread(manager.__exit__, None, None, None)
+class ResearchGraph(LeasedGraph):
+    """A compiled research graph that drives each session under its lease."""
 
 
 def create_research_graph(
@@ -154,5 +125,4 @@ def create_research_graph(
     )
     lead = Lead(desk=desk, model=model, options=options, sources=sources, prices=prices)
     compiled = _run_graph().compile(checkpointer=checkpointer, name="researchdesk")
-    compiled.__class__ = type("BoundResearchGraph", (ResearchGraph,), {"prepare": staticmethod(lead.prepare)})
-    return compiled  # type: ignore[return-value]
+    return bound(compiled, ResearchGraph, lead.prepare)

@@ -8,13 +8,15 @@ from langgraph.errors import GraphBubbleUp
 
 from researchdesk.graph.answers import read_answer
 from researchdesk.graph.budget import FAILURES
-from researchdesk.graph.driver import Driver
+from researchdesk.graph.driver import Asker, Driver
 from researchdesk.graph.prompts import Prompt, build_prompt, digest_of
 from researchdesk.graph.retries import is_passing, pause, status_of, wait_before
 from researchdesk.state import events as ev
 from researchdesk.state.cleaning import safe_error
+from researchdesk.state.limits import CALLS_PER_TURN
 from researchdesk.state.stowing import unstow_arguments
 from researchdesk.state.workspace import Workspace
+from researchdesk.tools.door import ToolResult
 
 BACKOFF_SECONDS = 1.0
 
@@ -30,10 +32,16 @@ def next_prompt(driver: Driver) -> Prompt:
     return build_prompt(driver.session, driver.budget, schema_tokens=driver.bound_model().schema_tokens)
 
 
-def ask(driver: Driver, prompt: Prompt) -> None:
-    """Ask the model once, and record its answer or its failure.
+def ask(driver: Asker, prompt: Prompt, *, tries: int, most_calls: int = CALLS_PER_TURN) -> bool:
+    """Ask the model once, and record its answer or its failure; whether it answered.
 
     The request is recorded before it is made, so that the budget counts one whose answer is lost.
+
+    Args:
+        driver: who asks; its model with the tools of this turn.
+        prompt: the request.
+        tries: how often this request failed before.
+        most_calls: how many calls of the answer may run; 0 where it was given no tools.
     """
     bound = driver.bound_model().model
     request = _record_request(driver, prompt)
@@ -42,18 +50,21 @@ def ask(driver: Driver, prompt: Prompt) -> None:
     except GraphBubbleUp:
         raise
     except Exception as problem:  # whatever a provider's client raises ends as a recorded failure
-        _record_failure(driver, request, problem)
-        return
-    answer = read_answer(message, request, ordinal=driver.session.workspace.answered + 1)
+        _record_failure(driver, request, problem, tries=tries + 1)
+        return False
+    answer = read_answer(
+        message, request, ordinal=driver.session.workspace.answered + 1, most_calls=most_calls
+    )
     driver.session.record([answer.event], turn_id=answer.event.turn_id, bodies=answer.bodies)
+    return True
 
 
-def _record_request(driver: Driver, prompt: Prompt) -> ev.ModelCalled:
+def _record_request(driver: Asker, prompt: Prompt) -> ev.ModelCalled:
     workspace = driver.session.workspace
     request = ev.ModelCalled(
         ordinal=workspace.called + 1,
-        model=driver.options.model,
-        stage=driver.run.stage,
+        model=driver.model_name,
+        stage=driver.stage,
         request_digest=digest_of(prompt.messages),
         input_tokens=prompt.tokens,
     )
@@ -61,12 +72,12 @@ def _record_request(driver: Driver, prompt: Prompt) -> ev.ModelCalled:
     return request
 
 
-def _record_failure(driver: Driver, request: ev.ModelCalled, problem: Exception) -> None:
+def _record_failure(driver: Asker, request: ev.ModelCalled, problem: Exception, *, tries: int) -> None:
     """Record the failure, show it, and wait where the model will be asked again."""
-    passing, tries = is_passing(problem), driver.session.workspace.failures_in_row + 1
+    passing = is_passing(problem)
     wait = 0.0
     if passing and tries < FAILURES:
-        wait = min(wait_before(problem, tries=tries, backoff=BACKOFF_SECONDS), driver.budget.wall_left())
+        wait = min(wait_before(problem, tries=tries, backoff=BACKOFF_SECONDS), driver.wait_left())
     failed = ev.ModelFailed(
         ordinal=request.ordinal,
         code="transient" if passing else "refused",
@@ -79,7 +90,7 @@ def _record_failure(driver: Driver, request: ev.ModelCalled, problem: Exception)
     pause(wait)
 
 
-def gather_call(driver: Driver, call_id: str) -> None:
+def gather_call(driver: Asker, call_id: str) -> None:
     """Do the part of one open call that reaches the world; what is staged already is not fetched again."""
     workspace = driver.session.workspace
     call = next((call for call in open_calls(workspace) if call.id == call_id), None)
@@ -90,21 +101,26 @@ def gather_call(driver: Driver, call_id: str) -> None:
     )
 
 
-def settle_calls(driver: Driver) -> None:
+def settle_calls(driver: Asker) -> None:
     """Decide and commit the open turn's calls, in call order."""
     turn = driver.session.workspace.open_turn
     if turn is None:
         return
     for call in open_calls(driver.session.workspace):
-        driver.session.call(
-            call.name,
-            {} if call.problem else _arguments(driver, call),
-            tool_call_id=call.id,
-            turn_id=turn.turn_id,
-            problem=call.problem,
-        )
+        call_asked(driver, turn.turn_id, call)
         driver.show_new_events()
 
 
-def _arguments(driver: Driver, call: ev.AskedCall) -> dict[str, object]:
+def call_asked(driver: Asker, turn_id: str, call: ev.AskedCall) -> ToolResult:
+    """Do a call of a recorded answer; one that was done gives its result again."""
+    return driver.session.call(
+        call.name,
+        {} if call.problem else _arguments(driver, call),
+        tool_call_id=call.id,
+        turn_id=turn_id,
+        problem=call.problem,
+    )
+
+
+def _arguments(driver: Asker, call: ev.AskedCall) -> dict[str, object]:
     return unstow_arguments(call.arguments, driver.records.text)

@@ -15,6 +15,7 @@ from rpds import HashTrieMap, HashTrieSet
 
 from researchdesk.state import events as ev
 from researchdesk.state.bodies import Bodies, bodies_after, releasable, release
+from researchdesk.state.chat import NO_CHAT, Chat, hear, settle, speak
 from researchdesk.state.copying import changed, maker
 from researchdesk.state.errors import Refusal
 from researchdesk.state.gains import is_gain
@@ -104,6 +105,7 @@ class Workspace:
     """Questions, notes and challenges; None until the objective is recorded as a question."""
     pending_calls: HashTrieMap[str, PendingCall] = field(default_factory=HashTrieMap)
     """The calls that wait for a person's decision, by `pending_key`."""
+    chat: Chat = NO_CHAT
     notes_version: int = 0
     touched: HashTrieMap[str, int] = field(default_factory=HashTrieMap)
     """The sequence of the last event of each record of the investigation, by the record's id."""
@@ -204,9 +206,13 @@ def _apply(workspace: Workspace, event: ev.Event, *, seq: int) -> Workspace:
             _require(
                 key in workspace.pending_calls, f"call '{event.tool_call_id}' does not wait for a decision"
             )
-            return changed(workspace, seq=seq, pending_calls=workspace.pending_calls.remove(key))
+            chat = settle(workspace.chat, event, seq=seq)
+            return changed(workspace, seq=seq, pending_calls=workspace.pending_calls.remove(key), chat=chat)
         case ev.MessageReceived():
-            return changed(workspace, seq=seq)
+            try:
+                return changed(workspace, seq=seq, chat=hear(workspace.chat, event))
+            except ValueError as problem:
+                raise IllegalTransition(str(problem)) from None
         case ev.HandoffDrafted():
             _require(workspace.draft is None, "the draft is written already")
             return changed(workspace, seq=seq, draft=event)
@@ -365,9 +371,11 @@ def _apply_answer(workspace: Workspace, event: ev.ModelAnswered, *, seq: int) ->
     ids = [call.id for call in event.calls]
     _require(len(set(ids)) == len(ids), "two calls of the answer share an id")
     turn = OpenTurn(turn_id=event.turn_id, calls=event.calls, waiting=frozenset(ids)) if ids else None
+    chats = request is not None and request.stage == "chat"
     return changed(
         workspace,
         seq=seq,
+        chat=speak(workspace.chat, event, seq=seq) if chats else workspace.chat,
         answered=event.ordinal,
         pending_request=None,
         failures_in_row=0,
