@@ -15,8 +15,10 @@ import typer.main
 
 from researchdesk.graph import (
     cli_copy,
+    cli_desk,
     cli_keep,
     cli_log,
+    cli_proposals,
     cli_questions,
     cli_run,
     cli_show,
@@ -67,6 +69,8 @@ for _command in (
 ):
     app.command(_command.__name__.rstrip("_"))(_command)
 app.add_typer(cli_questions.app, name="questions")
+app.add_typer(cli_desk.app, name="desk")
+app.add_typer(cli_proposals.app, name="proposals")
 
 
 def _print_version(wanted: bool) -> None:

@@ -49,12 +49,22 @@ def result_table(
 
 def show(renderable: Any) -> None:
     """A rich renderable on stdout; where a program reads it, lines are as wide as they need to be."""
-    terminal = sys.stdout.isatty()
+    write_out(_rendered(renderable, terminal=sys.stdout.isatty()))
+
+
+def show_note(renderable: Any) -> None:
+    """A rich renderable for the person, on stderr; lost where it cannot be written."""
+    print(
+        _rendered(renderable, terminal=sys.stderr.isatty()), end="", file=Unbreakable(sys.stderr), flush=True
+    )
+
+
+def _rendered(renderable: Any, *, terminal: bool) -> str:
     rendered = io.StringIO()
     width = None if terminal else _WIDE
     Console(file=rendered, force_terminal=terminal, width=width, markup=False, emoji=False).print(renderable)
     text = rendered.getvalue()
-    write_out(text if terminal else "".join(f"{line.rstrip()}\n" for line in text.splitlines()))
+    return text if terminal else "".join(f"{line.rstrip()}\n" for line in text.splitlines())
 
 
 def progress_console() -> Console:
