@@ -8,9 +8,7 @@ files. CPU time stands beside the wall clock.
 import argparse
 import shutil
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from sessions import (
     CALLS,
@@ -27,67 +25,21 @@ from sessions import (
     warm,
 )
 from showing import Bar, add_no_fail, judge, show
+from statements import Statement, recording_ledger, replayed, statements_of
 
-from researchdesk.stores.sqlite.connection import Connection, connect, dbapi
-from researchdesk.stores.sqlite.ledger import SqliteLedger, _event_values
+from researchdesk.stores.sqlite.connection import connect
+from researchdesk.stores.sqlite.ledger import _event_values
 from researchdesk.tools.workspace import Desk, open_desk
 
-Statement = tuple[str, Any]
 SIZES = (100, 5_000)
-
-
-class _Recording(dbapi.Connection):
-    """A connection that writes down its statements."""
-
-    seen: list[Statement] | None = None
-
-    def execute(self, sql: str, parameters: Any = ()) -> Any:
-        if self.seen is not None:
-            self.seen.append((sql, parameters))
-        return super().execute(sql, parameters)
-
-    def executemany(self, sql: str, parameters: Any) -> Any:
-        rows = list(parameters)
-        if self.seen is not None:
-            self.seen += [(sql, row) for row in rows]
-        return super().executemany(sql, rows)
 
 
 def recorded(home: Path, tool: str, *, calls: int) -> list[list[Statement]]:
     """The statements of each of so many calls."""
-    real = dbapi.connect
-
-    def recording(*where: Any, **how: Any) -> Any:
-        return real(*where, factory=_Recording, **how)
-
-    dbapi.connect = recording
-    try:
-        ledger = SqliteLedger(home / "ledger.sqlite")
-    finally:
-        dbapi.connect = real
+    ledger = recording_ledger(home)
     with Desk(home, ledger) as desk:
-        session = desk.session("s")
-        call = caller(session, "m")
-        found = []
-        for _ in range(calls):
-            ledger._connection.seen = own = []
-            call(tool, CALLS[tool])
-            found.append(own)
-        ledger._connection.seen = None
-    return found
-
-
-def replayed(connection: Connection, calls: list[list[Statement]]) -> Callable[[], None]:
-    """Does the statements of one call after the other, as a plain script would."""
-    following = iter(calls)
-
-    def work() -> None:
-        for sql, parameters in next(following):
-            cursor = connection.execute(sql, parameters)
-            if cursor.description is not None:
-                cursor.fetchall()
-
-    return work
+        call = caller(desk.session("s"), "m")
+        return [statements_of(ledger, lambda: call(tool, CALLS[tool])) for _ in range(calls)]
 
 
 def against_bare(folder: Path, tool: str, *, calls: int) -> tuple[list[str], list[Timed]]:

@@ -1,6 +1,5 @@
 """A store that fails at its n-th write: a typed error, nothing half-written, and the same call works again."""
 
-import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -10,57 +9,12 @@ import pytest
 
 from researchdesk.state.errors import IntegrityError, ResearchdeskError, Unavailable
 from researchdesk.state.workspace import Workspace
-from researchdesk.stores.sqlite.connection import connect, dbapi
-from researchdesk.stores.sqlite.ledger import SqliteLedger
 from researchdesk.tools.door import ToolResult
 from researchdesk.tools.sources.gathering import Sources
 from researchdesk.tools.workspace import Desk, open_desk
 
 from ..desks import SECTION, SKY, Caller, scripted_source
-
-WRITES = ("BEGIN", "INSERT", "UPDATE", "DELETE", "COMMIT", "CREATE", "DROP")
-_WORDS = re.compile(r"\A(?:\s|--[^\n]*\n)*")
-ERRORS = ("disk I/O error", "database or disk is full", "database is locked", "interrupted")
-
-
-class Plan:
-    """Which write fails, and whether it fails before or after it was done; counts all of them."""
-
-    def __init__(self, nth: int = 0, *, done: bool = False) -> None:
-        self.nth, self.done, self.count = nth, done, 0
-
-    def run(self, sql: str, work: Callable[[], Any]) -> Any:
-        if not _WORDS.sub("", sql).startswith(WRITES):
-            return work()
-        self.count += 1
-        if self.count != self.nth:
-            return work()
-        if self.done:
-            work()
-        raise dbapi.OperationalError(ERRORS[self.nth % len(ERRORS)])
-
-
-class Faulty:
-    """A connection whose writes go by a plan."""
-
-    def __init__(self, path: Path, plan: Plan) -> None:
-        self._real = connect(path)
-        self._plan = plan
-
-    def execute(self, sql: str, parameters: Any = ()) -> Any:
-        return self._plan.run(sql, lambda: self._real.execute(sql, parameters))
-
-    def executemany(self, sql: str, parameters: Any) -> Any:
-        return self._plan.run(sql, lambda: self._real.executemany(sql, parameters))
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._real, name)
-
-
-def faulty_desk(home: Path, plan: Plan) -> Desk:
-    ledger = SqliteLedger(home / "ledger.sqlite", open_file=lambda path: Faulty(path, plan))  # type: ignore[arg-type, return-value]
-    return Desk(home, ledger, clock=lambda: "2026-01-01T00:00:00.000000+00:00")
-
+from ..faulty import Plan, faulty_desk
 
 SCENARIO: list[tuple[str, dict[str, Any]]] = [
     ("deep_research_start", {"objective": "Why?", "scope_level": "quick"}),
