@@ -1,5 +1,6 @@
 """From what a user names to a chat model: the embedded one, a LangChain model, or an `init_chat_model` string."""
 
+import logging
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -12,12 +13,13 @@ _HOW = (
     "There are: offline (rules, no key, no network) and provider:model, such as openai:gpt-5 or "
     "anthropic:claude-sonnet-4-5"
 )
+_GEMINI = "chat-google-generative-ai"
 _NO_RETRIES = {
     "openai-chat": 0,
     "azure-openai-chat": 0,
     "anthropic-chat": 0,
     "groq-chat": 0,
-    "chat-google-generative-ai": 1,  # it counts the first try
+    _GEMINI: 1,  # it counts the first try
 }
 
 
@@ -46,7 +48,14 @@ def _calling_tools(model: BaseChatModel) -> BaseChatModel:
             f"this model cannot call tools (no bind_tools): {type(model).__name__}. A run works by tool calls alone; "
             "give a chat model that can, or the name offline"
         )
+    if model._llm_type == _GEMINI:
+        logging.getLogger("langchain_google_genai._function_utils").addFilter(_is_news)
     return model
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Whether a record of Google's client is not the one of a key in every tool's schema that Gemini does without."""
+    return "'additionalProperties' is not supported in schema" not in record.getMessage()
 
 
 def _from_string(name: str) -> BaseChatModel:

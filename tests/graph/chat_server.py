@@ -1,4 +1,4 @@
-"""A server on this machine that answers from a script, over Chat Completions or over Anthropic's Messages."""
+"""A server on this machine that answers from a script: over Chat Completions, Anthropic's Messages or Gemini's wire."""
 
 import json
 import threading
@@ -10,10 +10,12 @@ from typing import Any, Self
 
 from langchain_anthropic import ChatAnthropic
 from langchain_core.messages import AIMessage
+from langchain_google_genai import ChatGoogleGenerativeAI
 from langchain_openai import ChatOpenAI
 
 from researchdesk.state.envelopes import open_envelope
 
+from . import gemini_wire
 from .scripted_model import View
 
 
@@ -95,9 +97,16 @@ class ChatServer:
         }
         return ChatAnthropic(base_url=self.url.removesuffix("/v1"), **{**given, **more})
 
+    def gemini_model(self, **more: Any) -> ChatGoogleGenerativeAI:
+        """A model of Google's whose requests come here, once each."""
+        given = {"model": "gemini-wire", "api_key": "none", "max_retries": 1, "timeout": 20}
+        return ChatGoogleGenerativeAI(base_url=self.url.removesuffix("/v1"), **{**given, **more})
+
     def reply(self, request: dict[str, Any]) -> Reply | Fault:
         """The script's reply to a request."""
-        opened = open_envelope(str(request["messages"][-1]["content"]))
+        is_gemini = "contents" in request
+        asked = gemini_wire.asked(request) if is_gemini else str(request["messages"][-1]["content"])
+        opened = open_envelope(asked)
         assert opened is not None
         with self._lock:
             view = {**json.loads(opened.body), "asked": len(self.requests), "request": request}
@@ -137,6 +146,10 @@ def _handler(server: ChatServer) -> type[BaseHTTPRequestHandler]:
 
         def _answer(self, reply: Reply, request: dict[str, Any]) -> tuple[str, str]:
             """Media type and body."""
+            if self.path.endswith(":generateContent"):
+                return "application/json", json.dumps(gemini_wire.answered(reply))
+            if ":streamGenerateContent" in self.path:
+                return "text/event-stream", f"data: {json.dumps(gemini_wire.answered(reply))}\n\n"
             if self.path.endswith("/messages"):
                 return "application/json", json.dumps(message(reply))
             if request.get("stream"):
