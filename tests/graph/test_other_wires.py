@@ -81,7 +81,7 @@ def plain(schema: Any) -> Any:
     kept = {
         key: plain(value)
         for key, value in schema.items()
-        if key in ("items", "required", "enum", "description")
+        if key in ("items", "required", "enum", "description") and value != []
     }
     if "properties" in schema:
         kept["properties"] = {name: plain(value) for name, value in schema["properties"].items()}
