@@ -29,10 +29,10 @@ SELECT r.relname || '.' || a.attname, format_type(a.atttypid, a.atttypmod)
 UNION ALL SELECT r.relname || ' ' || c.conname, pg_get_constraintdef(c.oid)
         || CASE WHEN convalidated THEN '' ELSE '!' END
     FROM relations r JOIN pg_constraint c ON c.conrelid = r.oid
-UNION ALL SELECT r.relname || ' ' || t.tgname, replace(pg_get_triggerdef(t.oid, true), current_schema() || '.', '')
-        || t.tgenabled::text
+UNION ALL SELECT r.relname || ' ' || t.tgname,
+        replace(pg_get_triggerdef(t.oid, true), quote_ident(current_schema()) || '.', '') || t.tgenabled::text
     FROM relations r JOIN pg_trigger t ON t.tgrelid = r.oid WHERE NOT t.tgisinternal
-UNION ALL SELECT i.relname, replace(pg_get_indexdef(x.indexrelid), current_schema() || '.', '')
+UNION ALL SELECT i.relname, replace(pg_get_indexdef(x.indexrelid), quote_ident(current_schema()) || '.', '')
         || CASE WHEN x.indisvalid THEN '' ELSE '!' END
     FROM relations r JOIN pg_index x ON x.indrelid = r.oid JOIN pg_class i ON i.oid = x.indexrelid
 UNION ALL SELECT r.relname, pg_get_viewdef(r.oid) FROM relations r WHERE r.relkind = 'v'
@@ -111,7 +111,7 @@ def migrate(connection: Connection[Any], address: Address, *, make: bool = True)
 def _run(connection: Connection[Any], address: Address, *, after: int) -> None:
     there = connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (address.schema,))
     if there.fetchone() is None:  # not IF NOT EXISTS, for which a right is needed even where it exists
-        connection.execute(f"CREATE SCHEMA {address.schema}")
+        connection.execute(f'CREATE SCHEMA "{address.schema}"')  # it may be a word of SQL
     for number, sql in steps():
         if number > after:
             connection.execute(sql)

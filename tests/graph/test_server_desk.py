@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -164,6 +165,17 @@ def test_two_desks_of_one_database_know_nothing_of_each_other(postgres: str) -> 
     finally:
         with psycopg.connect(parse_address(other).conninfo, autocommit=True) as raw:
             raw.execute(f"DROP SCHEMA IF EXISTS {parse_address(other).schema} CASCADE")
+
+
+def test_a_desk_may_be_named_by_a_word_of_sql(postgres: str) -> None:
+    named = re.sub(r"schema=\w+", "schema=user", postgres)
+    with psycopg.connect(parse_address(named).conninfo, autocommit=True) as raw:
+        try:
+            with open_desk(named) as desk:
+                Caller(desk.session("s1")).start()
+                assert desk.verify().problems == ()
+        finally:
+            raw.execute('DROP SCHEMA IF EXISTS "user" CASCADE')
 
 
 def test_a_new_name_is_given_once(postgres: str) -> None:
