@@ -24,11 +24,10 @@ def acting(actor: str) -> str:
 
     Raises:
         UsageError: it has not the form ``human:<name>`` or ``policy:<name>``, or nobody is named.
-        Refusal: ``forbidden`` for an agent: neither decides it, nor does it change files but through its tools.
     """
-    from researchdesk.state.desk.actors import deciding_actor
+    from researchdesk.state.desk.actors import clean_actor
 
-    return deciding_actor(actor or os.environ.get(ACTOR_VARIABLE, "") or f"human:{_login()}")
+    return clean_actor(actor or os.environ.get(ACTOR_VARIABLE, "") or f"human:{_login()}")
 
 
 def _login() -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from researchdesk.state.desk.files import CONTENT_BYTES, FileKind
-from researchdesk.state.desk.paths import clean_path
+from researchdesk.state.desk.paths import clean_path, path_key
 from researchdesk.state.errors import Refusal, ResearchdeskError
 from researchdesk.tools.desk.workbook import MAX_FILE, read_workbook
 from researchdesk.tools.files import NewFile
@@ -35,6 +35,20 @@ class Found:
     files: list[NewFile] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     left_out: list[Problem] = field(default_factory=list)
+    sources: dict[str, Path] = field(default_factory=dict)
+    """What each file of the desk comes from, by the key of its path."""
+
+    def add(self, files: list[NewFile], source: Path) -> None:
+        """Take what was read from a file of the disk.
+
+        Raises:
+            Refusal: ``bad_file``: something else comes to the same place.
+        """
+        for file in files:
+            other = self.sources.setdefault(path_key(file.path), source)
+            if other != source:
+                raise Refusal("bad_file", f"it would stand at {file.path} as {other} does")
+        self.files += files
 
 
 def read_paths(paths: list[Path], *, folder: str = "") -> Found:
@@ -48,7 +62,7 @@ def read_paths(paths: list[Path], *, folder: str = "") -> Found:
             _read_folder(path, _joined(folder, path.name), found)
             continue
         try:
-            found.files += _read_file(path, folder)
+            found.add(_read_file(path, folder), path)
         except (Refusal, OSError, UnicodeError) as problem:
             found.problems.append(Problem(path=str(path), why=_why(problem)))
     return found
@@ -85,7 +99,7 @@ def _read_folder(path: Path, folder: str, found: Found) -> None:
     for inside in _walk(path, found):
         parent = _joined(folder, inside.parent.relative_to(path).as_posix().removeprefix("."))
         try:
-            found.files += _read_file(inside, parent)
+            found.add(_read_file(inside, parent), inside)
         except (Refusal, OSError, UnicodeError) as problem:
             found.left_out.append(Problem(path=str(inside), why=_why(problem)))
 
