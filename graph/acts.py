@@ -1,7 +1,9 @@
 """The node `act` and the way to it: one task for each call of a turn, which gathers and decides nothing."""
 
 import asyncio
+import contextvars
 import functools
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal, TypedDict
 
@@ -31,10 +33,18 @@ def act(state: OneCall, config: RunnableConfig) -> dict[str, Any]:
     return {}
 
 
-async def act_async(state: OneCall, config: RunnableConfig) -> dict[str, Any]:
-    """`act` on a pool of its own: the event loop's default pool is smaller than a turn."""
-    loop = asyncio.get_running_loop()
-    return await loop.run_in_executor(_pool, functools.partial(act, state, config))
+def on_own_pool(
+    node: Callable[[Any, RunnableConfig], Any],
+) -> Callable[[Any, RunnableConfig], Awaitable[Any]]:
+    """A node on a pool of its own: the event loop's default pool is smaller than a turn."""
+
+    async def run(state: Any, config: RunnableConfig) -> Any:
+        loop = asyncio.get_running_loop()
+        # The context is what a node's stream writer is found by.
+        context = contextvars.copy_context()
+        return await loop.run_in_executor(_pool, functools.partial(context.run, node, state, config))
+
+    return run
 
 
-ACT = RunnableLambda(act, afunc=act_async)
+ACT = RunnableLambda(act, afunc=on_own_pool(act))

@@ -9,10 +9,10 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from researchdesk.state import events as ev
 from researchdesk.state.cleaning import MAX_INTEGER, clean_arguments, clean_text, parse_arguments
-from researchdesk.state.errors import Refusal
+from researchdesk.state.errors import IntegrityError, NotFound, Refusal
 from researchdesk.state.limits import CALLS_PER_TURN
 from researchdesk.state.redaction import is_secret_like, redact
-from researchdesk.state.stowing import Stow, unstow
+from researchdesk.state.stowing import Stow, unstow, unstow_arguments
 from researchdesk.state.texts import cut
 from researchdesk.state.tokens import estimate_tokens
 from researchdesk.tools.calls import clean_tool_name, redacted_arguments
@@ -184,43 +184,61 @@ def _finish_reason(message: BaseMessage) -> str:
     return "length" if reason.lower() in {"length", "max_tokens", "max_output_tokens"} else reason
 
 
-def as_messages(answer: ev.ModelAnswered, session: Session) -> list[BaseMessage]:
-    """The recorded answer and its results as chat messages, long texts cut; every call has its tool message."""
+def as_messages(
+    answer: ev.ModelAnswered,
+    session: Session,
+    *,
+    text_chars: int = SHOWN_CHARS,
+    argument_chars: int = SHOWN_CHARS,
+    result_chars: int = SHOWN_CHARS,
+) -> list[BaseMessage]:
+    """The recorded answer and its results as chat messages; every call has its tool message.
+
+    Args:
+        answer: the answer.
+        session: whose answer it is.
+        text_chars: to which its text is cut; 0 for the whole of it.
+        argument_chars: to which each long argument is cut.
+        result_chars: to which each result is cut; 0 for the whole of it.
+    """
     spoken = AIMessage(
-        content=_shown(unstow(answer.text, session.records.text), f"turn {answer.turn_id}"),
+        content=_shown(unstow(answer.text, session.records.text), f"turn {answer.turn_id}", limit=text_chars),
         tool_calls=[
             {
                 "id": call.id,
                 "name": call.name,
-                "args": _shown_arguments(call, answer.turn_id),
+                "args": _shown_arguments(call, answer.turn_id, session, limit=argument_chars),
                 "type": "tool_call",
             }
             for call in answer.calls
         ],
         id=answer.message_id,
     )
-    results = [
-        ToolMessage(
-            content=_shown(
-                session.recorded_text(turn_id=answer.turn_id, tool_call_id=call.id),
-                _place(call, answer.turn_id),
-            ),
-            tool_call_id=call.id,
-            name=call.name,
-            id=f"{answer.turn_id}:{call.id}",
-        )
-        for call in answer.calls
-    ]
+    results = (_as_result(session, answer.turn_id, call, limit=result_chars) for call in answer.calls)
     return [spoken, *results]
 
 
-def _shown_arguments(call: ev.AskedCall, turn_id: str) -> dict[str, Any]:
+def _as_result(session: Session, turn_id: str, call: ev.AskedCall, *, limit: int) -> ToolMessage:
+    recorded = session.recorded(turn_id=turn_id, tool_call_id=call.id)
+    return ToolMessage(
+        content=_shown(recorded.text if recorded else "", _place(call, turn_id), limit=limit),
+        tool_call_id=call.id,
+        name=call.name,
+        id=f"{turn_id}:{call.id}",
+        status="error" if recorded and recorded.status == "error" else "success",
+    )
+
+
+def _shown_arguments(call: ev.AskedCall, turn_id: str, session: Session, *, limit: int) -> dict[str, Any]:
     """The arguments; a long one as the beginning of its text, or of its JSON."""
-    shown: dict[str, Any] = orjson.loads(call.arguments.inline or "{}")
+    try:
+        shown = unstow_arguments(call.arguments, session.records.text)
+    except (NotFound, IntegrityError):  # a purged or damaged text; its hash stands for it
+        shown = orjson.loads(call.arguments.inline)
     for name, value in shown.items():
         told = value if isinstance(value, str) else orjson.dumps(value).decode()
-        if len(told) > SHOWN_CHARS:
-            shown[name] = _shown(told, _place(call, turn_id))
+        if len(told) > limit:
+            shown[name] = _shown(told, _place(call, turn_id), limit=limit)
     return shown
 
 
@@ -228,6 +246,8 @@ def _place(call: ev.AskedCall, turn_id: str) -> str:
     return f"call {call.id} of turn {turn_id}"
 
 
-def _shown(text: str, place: str) -> str:
+def _shown(text: str, place: str, *, limit: int) -> str:
     """The text, or its beginning and where it stands whole."""
-    return text if len(text) <= SHOWN_CHARS else f"{cut(text, SHOWN_CHARS)} (whole in the ledger: {place})"
+    if not limit or len(text) <= limit:
+        return text
+    return f"{cut(text, limit)} (whole in the ledger: {place})"

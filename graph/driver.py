@@ -1,6 +1,7 @@
 """Whoever drives a session right now: the session under its lease, the model, the stream; and for a run its budget."""
 
 import contextlib
+import functools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -99,21 +100,25 @@ class Asker(ABC):
     def showing(self, config: RunnableConfig) -> Iterator[None]:
         """Everything shown in the block is on both streams: LangGraph's custom stream and callback events (AG-UI).
 
-        What the ledger gained is shown at the end.
+        What the ledger gained is shown at the end. For the nodes that run alone; tasks beside each other use `tell`.
         """
-        writer = self.emit or get_stream_writer()
-
-        def both(event: StreamEvent) -> None:
-            writer(event)
-            with contextlib.suppress(RuntimeError):  # outside a traced run there is nobody to tell
-                dispatch_custom_event(event["type"], event, config=config)
-
-        self.emit = both
+        writer = self.emit = self.emit or get_stream_writer()
+        self.emit = functools.partial(_on_both, writer, config)
         try:
             yield
             self.show_new_events()
         finally:
             self.emit = writer
+
+    def tell(self, event: StreamEvent, config: RunnableConfig) -> None:
+        """Put one event on both streams, from a task that runs beside others."""
+        _on_both(self.emit or get_stream_writer(), config, event)
+
+
+def _on_both(writer: Callable[[StreamEvent], None], config: RunnableConfig, event: StreamEvent) -> None:
+    writer(event)
+    with contextlib.suppress(RuntimeError):  # outside a traced run there is nobody to tell
+        dispatch_custom_event(event["type"], event, config=config)
 
 
 @dataclass(slots=True, kw_only=True)

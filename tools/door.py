@@ -114,6 +114,11 @@ class Session(Investigating):
         row = self.records.ledger.call_row(CallId(session=self.id, turn=turn_id, call=tool_call_id))
         return "" if row is None or is_purged(row, self.workspace) else result_text(row, self.records.text)
 
+    def recorded(self, *, turn_id: str, tool_call_id: str) -> ToolResult | None:
+        """The result of a recorded call as it stands now; None while it has no record."""
+        row = self.records.ledger.call_row(CallId(session=self.id, turn=turn_id, call=tool_call_id))
+        return None if row is None else self._replayed(row)
+
     def gather(
         self, name: str, arguments: Mapping[str, Any], *, tool_call_id: str, turn_id: str = ""
     ) -> None:

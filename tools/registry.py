@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from researchdesk.tools.desk.specs import ALIASES as DESK_ALIASES
 from researchdesk.tools.desk.specs import SPECS as DESK
@@ -9,6 +10,8 @@ from researchdesk.tools.investigate.specs import SPECS as INVESTIGATE
 from researchdesk.tools.research.specs import SPECS as RESEARCH
 from researchdesk.tools.sources.specs import SPECS as SOURCES
 from researchdesk.tools.spec import ToolSpec
+
+DeskStyle = Literal["general", "typed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +48,12 @@ class Registry:
     def desk_tools(self) -> Mapping[str, ToolSpec]:
         """The tools that work on the files and panels of a desk, under all their names."""
         return {spec.name: spec for spec in (*self.desk, *self.desk_aliases)}
+
+    def desk_set(self, style: DeskStyle) -> Mapping[str, ToolSpec]:
+        """The desk tools that one model is offered, by name: with ``typed`` the narrower names where there are some."""
+        wide = {"desk_create_file", "desk_update_file"} if style == "typed" else set()
+        kept = [spec for spec in self.desk if spec.name not in wide]
+        return {spec.name: spec for spec in (*kept, *(self.desk_aliases if wide else ()))}
 
     @property
     def every_tool(self) -> Mapping[str, ToolSpec]:

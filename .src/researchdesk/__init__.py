@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from researchdesk.graph.bundles import verify_bundle as verify_bundle
+    from researchdesk.graph.desk.chat import create_desk_graph as create_desk_graph
     from researchdesk.graph.models import resolve_model as resolve_model
     from researchdesk.graph.research import create_research_graph as create_research_graph
     from researchdesk.graph.runner import RunResult as RunResult
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "graph.bundles": ("verify_bundle",),
+    "graph.desk.chat": ("create_desk_graph",),
     "graph.models": ("resolve_model",),
     "graph.research": ("create_research_graph",),
     "graph.runner": ("RunResult", "aresume_research", "arun_research", "resume_research", "run_research"),

@@ -1,9 +1,11 @@
 """Reading a file of the desk in pages, and finding places in the files."""
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from researchdesk.state.desk.estimate import estimate, fitting
+from researchdesk.state.desk.estimate import estimate, fitting, room
 from researchdesk.state.desk.files import DeskFile
 from researchdesk.state.desk.hits import DeskHit
 from researchdesk.state.desk.labels import quoted
@@ -44,7 +46,8 @@ def decide_read(workspace: Workspace, arguments: ReadFile, gathered: Gathered, c
     text = gathered.desk.read(file.content_hash)
     place = _place(file, text, arguments.range)
     body = _without_secrets(read_range(text, place["range"]).text if "range" in place else text)
-    found, result = _fitting_page(file, body, arguments, place, gathered.boundary)
+    place_in = {"from_line": arguments.from_line, "max_lines": arguments.max_lines}
+    found, result = _fitting_page(file, body, place, gathered.boundary, **place_in)
     return Decision(
         text=result,
         data={
@@ -73,7 +76,7 @@ def _place(file: DeskFile, text: str, area: str) -> dict[str, str]:
                 f'range: {shown(file.path)} is a {file.kind}, it has no cells. Send "" and use from_line.',
             )
         return {}
-    size = str(dimensions(text))
+    size = _size(text)
     if not area.strip():
         return {"sheet": size}
     there = read_range(text, area).area
@@ -82,45 +85,89 @@ def _place(file: DeskFile, text: str, area: str) -> dict[str, str]:
     return {"sheet": size, "range": str(there)}
 
 
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What a reading says of its file."""
+
+    id: str
+    path: str
+    content_hash: str
+
+
+def longer_page(
+    data: Mapping[str, Any], *, max_lines: int, read: Callable[[str], str], boundary: str, tokens: int
+) -> str:
+    """The page that a call of `desk_read_file` returned, of the same version, with as many lines as ``tokens`` take.
+
+    Args:
+        data: what the call gave to programs.
+        max_lines: as it was asked for.
+        read: gives the text of a version.
+        boundary: that of the envelope.
+        tokens: what the page may cost, at least a result's 500.
+
+    Raises:
+        ValueError: the boundary stands in the page.
+    """
+    file = _Read(data["file_id"], data["path"], data["version"])
+    place = {name: str(data[name]) for name in ("sheet", "range") if name in data}
+    text = read(file.content_hash)
+    body = _without_secrets(read_range(text, place["range"]).text if "range" in place else text)
+    lines = {"from_line": int(data["from_line"]), "max_lines": max_lines}
+    return _fitting_page(file, body, place, boundary, **lines, most_tokens=room(tokens))[1]
+
+
 def _fitting_page(
-    file: DeskFile, body: str, arguments: ReadFile, place: dict[str, str], boundary: str
+    file: DeskFile | _Read,
+    body: str,
+    place: dict[str, str],
+    boundary: str,
+    *,
+    from_line: int,
+    max_lines: int,
+    most_tokens: int = ROOM,
 ) -> tuple[Page, str]:
     """The page that is asked for, with as many lines as a result takes, and its text."""
-    allowed = ROOM - overhead("desk_file", _attributes(file, _NO_LINES, place))
-    most = max(0, arguments.max_lines)
+    allowed = most_tokens - overhead("desk_file", _attributes(file, _NO_LINES, place))
+    most = max(0, max_lines)
     while True:
         found = page(
             body,
-            from_line=arguments.from_line,
+            from_line=from_line,
             max_lines=most,
             limit=-(-allowed * 10 // 9),
             cost=estimate,
         )
         text = seal(found.text, tag="desk_file", boundary=boundary, **_attributes(file, found, place))
         lines = (found.next or found.total + 1) - found.first
-        if fits(text):
+        if estimate(text) <= most_tokens:
             return found, text
         if lines <= 1:
             return found, _cut_line(file, found, place, boundary, allowed)
         most = lines // 2  # marks against forged envelopes made it longer
 
 
-def _cut_line(file: DeskFile, found: Page, place: dict[str, str], boundary: str, allowed: int) -> str:
+def _cut_line(file: DeskFile | _Read, found: Page, place: dict[str, str], boundary: str, allowed: int) -> str:
     """A line that only marks against forged envelopes made too long for a result: the part of it that fits."""
-    room = min(allowed, LINE_TOKENS)
+    left = min(allowed, LINE_TOKENS)
     attributes = {**_attributes(file, found, place), "cut": "true"}
     while True:
-        room //= 2
-        body = found.text[: fitting(found.text, room)] if room else ""
+        left //= 2
+        body = found.text[: fitting(found.text, left)] if left else ""
         text = seal(body, tag="desk_file", boundary=boundary, **attributes)
-        if not room or fits(text):
+        if not left or fits(text):
             return text
 
 
-def _attributes(file: DeskFile, found: Page, place: dict[str, str]) -> dict[str, str | int]:
+def _attributes(file: DeskFile | _Read, found: Page, place: dict[str, str]) -> dict[str, str | int]:
     lines = {"from_line": found.first, "total": found.total, "next": found.next}
     own = {"id": file.id, "path": fitted_label(file.path), "version": version(file.content_hash)}
     return {**own, **place, **lines}
+
+
+@lru_cache(maxsize=4)
+def _size(text: str) -> str:
+    return str(dimensions(text))
 
 
 @lru_cache(maxsize=4)

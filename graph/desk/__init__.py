@@ -1,0 +1,1 @@
+"""The chat over a desk: a graph that drives its turns from the ledger."""

@@ -1,0 +1,27 @@
+"""What a model is shown of a reading: the recorded page, or a longer one of the same version."""
+
+from researchdesk.state.desk.estimate import RESULT_TOKENS
+from researchdesk.state.envelopes import open_envelope
+from researchdesk.state.errors import IntegrityError, NotFound
+from researchdesk.tools.desk.reading import longer_page
+from researchdesk.tools.door import Session, ToolResult
+
+
+def page_of(session: Session, result: ToolResult, *, max_lines: int, tokens: int) -> str:
+    """The text of a result of `desk_read_file` with as many lines as ``tokens`` take.
+
+    It stays as recorded where that is the whole file or all that was asked for, or where the version cannot be read.
+    """
+    opened = open_envelope(result.text)
+    if tokens <= RESULT_TOKENS or opened is None or not result.data.get("truncated"):
+        return result.text
+    try:
+        return longer_page(
+            result.data,
+            max_lines=max_lines,
+            read=session.records.text,
+            boundary=opened.boundary,
+            tokens=tokens,
+        )
+    except (ValueError, NotFound, IntegrityError):
+        return result.text
