@@ -1,5 +1,6 @@
 """Search services: their recorded answers, their empty ones, and every way in which they fail."""
 
+import gzip
 import json
 import logging
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +25,8 @@ from researchdesk.tools.sources.providers.searxng import SearxNG
 from researchdesk.tools.sources.providers.semantic_scholar import SemanticScholar
 from researchdesk.tools.sources.providers.tavily import Tavily
 from researchdesk.tools.sources.providers.wikipedia import Wikipedia
+
+from .loopback import serving, typed
 
 RECORDED = Path(__file__).parent / "recorded"
 KEY = "tvly-" + "a1B2c3D4e5F6" * 2
@@ -341,6 +344,22 @@ def test_a_service_that_drips_or_hangs_is_left_at_the_deadline() -> None:
         told = failure(Tavily(key=KEY, transport=httpx.MockTransport(answer), timeout=0.05))
         assert told.code == "search_timeout"
     never.set()
+
+
+@pytest.mark.parametrize("coding", ["br", "zstd", "gzip, gzip", "x"])
+def test_an_answer_that_is_packed_as_nobody_asked_is_not_unpacked(coding: str) -> None:
+    with serving() as server:
+        server.routes["/search"] = typed(EMPTY["searxng"], "application/json", Content_Encoding=coding)
+        told = failure(SearxNG(base_url=server.url())).text
+        assert f"it is packed as {coding!r}" in told
+        assert server.asked[0].headers["accept-encoding"] == "gzip, deflate"
+
+
+def test_an_answer_that_is_packed_as_asked_is_read() -> None:
+    with serving() as server:
+        packed = gzip.compress(EMPTY["searxng"])
+        server.routes["/search"] = typed(packed, "application/json", Content_Encoding="gzip")
+        assert SearxNG(base_url=server.url()).search("sky", limit=5).hits == ()
 
 
 def test_an_answer_without_end_is_not_read_to_its_end() -> None:

@@ -9,11 +9,13 @@ import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
+import brotli
 import pytest
 import zstandard
 
 from researchdesk.tools.sources.ports import Fetched, FetchRefused
 from researchdesk.tools.sources.web.fetcher import WebFetcher, WebLimits
+from researchdesk.tools.sources.web.unpacking import unpacked
 
 from .documents import pdf
 from .loopback import HERE, PARAGRAPH, Asked, Reply, Route, Server, moved, page, serving, typed
@@ -345,6 +347,7 @@ SMALL = WebLimits(seconds=10, pause=0, bytes=200_000)
         typed(packed(b"\0" * 20_000_000), "text/plain", Content_Encoding="gzip"),
         typed(zlib.compress(b"\0" * 20_000_000), "text/plain", Content_Encoding="deflate"),
         typed(zstandard.compress(b"\0" * 20_000_000), "text/plain", Content_Encoding="zstd"),
+        typed(brotli.compress(b"\0" * 20_000_000, quality=1), "text/plain", Content_Encoding="br"),
         typed(packed(packed(b"\0" * 20_000_000)), "text/plain", Content_Encoding="gzip, gzip"),
         typed(packed(b"A" * 300) * 1_000, "text/plain", Content_Encoding="gzip"),
         forever(HEAD + b"Content-Encoding: gzip\r\n\r\n", packed(b"")),
@@ -368,6 +371,8 @@ def test_a_huge_page_of_markup_is_not_taken_apart(server: Server) -> None:
         (zlib.compress(page()), "deflate"),
         (zlib.compress(page())[2:-4], "deflate"),
         (zstandard.compress(page()), "zstd"),
+        (brotli.compress(page()), "br"),
+        (packed(brotli.compress(page())), "br, gzip"),
         (packed(zlib.compress(page())), "deflate, gzip"),
         (page(), "identity"),
         (page(), ""),
@@ -376,7 +381,7 @@ def test_a_huge_page_of_markup_is_not_taken_apart(server: Server) -> None:
 def test_a_packed_page_is_unpacked(server: Server, body: bytes, coding: str) -> None:
     found = fetched(server, typed(body, "text/html", Content_Encoding=coding))
     assert found.raw == page()
-    assert "gzip" in server.asked[0].headers["accept-encoding"]
+    assert "gzip, deflate, br, zstd" in server.asked[0].headers["accept-encoding"]
 
 
 @pytest.mark.parametrize(
@@ -387,7 +392,8 @@ def test_a_packed_page_is_unpacked(server: Server, body: bytes, coding: str) -> 
             (packed(page())[:-9], "gzip"),
             (packed(page())[:40], "gzip"),
         ),
-        *((b"x", "gzip"), (b"no zstd", "zstd"), (page(), "br"), (page(), "compress"), (page(), "sdch")),
+        *((b"no brotli", "br"), (brotli.compress(page())[:-3], "br"), (brotli.compress(page()) + b"x", "br")),
+        *((b"x", "gzip"), (b"no zstd", "zstd"), (page(), "compress"), (page(), "sdch")),
         (page(), "gzip, gzip, gzip"),
         (b"\xff\xff\xff\xff", "deflate"),
     ],
@@ -610,6 +616,15 @@ def test_a_page_that_takes_too_much_memory_costs_its_reader_and_the_next_one_is_
     refusal = refused(server, typed(bomb(1_500), "application/pdf"))
     assert refusal.code in ("fetch_too_large", "fetch_unreadable") and not refusal.transient
     assert PARAGRAPH.strip() in fetched(server, typed(page(), "text/html")).text
+
+
+def test_brotli_is_unpacked_in_pieces_whose_size_the_server_does_not_choose() -> None:
+    body = bytes(range(256)) * 20_000
+    packed_body = brotli.compress(body)
+    for size in (7, 1_000, len(packed_body)):
+        pieces = (packed_body[start : start + size] for start in range(0, len(packed_body), size))
+        given = [*unpacked(pieces, "br", limit=len(body))]
+        assert b"".join(given) == body and max(map(len, given)) < 110_000
 
 
 @pytest.mark.parametrize("status", [204, 304, 399, 600, 999])

@@ -31,6 +31,7 @@ from researchdesk.tools.sources.providers.deadline import Late, within
 TIMEOUT = 20.0
 MAX_BYTES = 4_000_000
 _TOLD_CHARS = 200
+_CODINGS = ("gzip", "deflate")
 _BAD_QUERY = frozenset({400, 414, 422})
 _NO_ACCESS = frozenset({401, 402, 403, 432, 433})
 
@@ -112,6 +113,13 @@ class Exchange:
             return body
 
     def _bounded(self, response: httpx.Response, ends: float) -> bytes:
+        coding = response.headers.get("content-encoding", "").strip().lower()
+        if coding not in (
+            "",
+            "identity",
+            *_CODINGS,
+        ):  # two of them, or a better one, unpack a little to gigabytes
+            raise self.malformed(f"it is packed as {coding[:40]!r}")
         body = bytearray()
         for chunk in response.iter_bytes():
             body += chunk
@@ -158,7 +166,8 @@ class Exchange:
 
 
 def _identity() -> dict[str, str]:
-    return {"User-Agent": f"researchdesk/{version('researchdesk')} (research agent)"}
+    agent = f"researchdesk/{version('researchdesk')} (research agent)"
+    return {"User-Agent": agent, "Accept-Encoding": ", ".join(_CODINGS)}
 
 
 def _message(body: bytes) -> str:
