@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from researchdesk.graph.runner import arun_research as arun_research
     from researchdesk.graph.runner import resume_research as resume_research
     from researchdesk.graph.runner import run_research as run_research
+    from researchdesk.graph.tools import create_desk_tools as create_desk_tools
     from researchdesk.graph.tools import create_research_tools as create_research_tools
     from researchdesk.graph.waiting import queue_research as queue_research
     from researchdesk.state.errors import Conflict as Conflict
@@ -52,7 +53,7 @@ _HOMES = {
     "graph.models": ("resolve_model",),
     "graph.research": ("create_research_graph",),
     "graph.runner": ("RunResult", "aresume_research", "arun_research", "resume_research", "run_research"),
-    "graph.tools": ("create_research_tools",),
+    "graph.tools": ("create_desk_tools", "create_research_tools"),
     "graph.waiting": ("queue_research",),
     "state.errors": (
         *(

@@ -15,6 +15,7 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from researchdesk.graph.offline.calls import Call
+from researchdesk.graph.offline.desk import at_desk
 from researchdesk.graph.offline.research import next_calls
 from researchdesk.graph.offline.view import read_view
 from researchdesk.state.tokens import estimate_tokens
@@ -94,11 +95,14 @@ class OfflineChatModel(BaseChatModel):
 
 
 def answer(messages: Sequence[BaseMessage], *, tools: Sequence[dict[str, Any]]) -> tuple[list[Call], str]:
-    """The calls for the newest view in the messages, and the text beside them."""
+    """The calls for the newest view in the messages, and the text beside them; without one, what a desk's rules say."""
     view = read_view(messages)
-    if view is None:
-        return [], NO_WORKSPACE
-    return next_calls(view, offered={tool["function"]["name"] for tool in tools})
+    offered = {tool["function"]["name"] for tool in tools}
+    if view is not None:
+        return next_calls(view, offered=offered)
+    if any(name.startswith("desk_") for name in offered):
+        return at_desk(messages, offered=offered)
+    return [], NO_WORKSPACE
 
 
 def usage(messages: Sequence[BaseMessage], calls: Sequence[Call], text: str) -> UsageMetadata:
