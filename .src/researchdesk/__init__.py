@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from researchdesk.graph.bundles import verify_bundle as verify_bundle
     from researchdesk.graph.desk.chat import create_desk_graph as create_desk_graph
+    from researchdesk.graph.middleware.desk import DeskMiddleware as DeskMiddleware
+    from researchdesk.graph.middleware.research import ResearchMiddleware as ResearchMiddleware
     from researchdesk.graph.models import resolve_model as resolve_model
     from researchdesk.graph.research import create_research_graph as create_research_graph
     from researchdesk.graph.runner import RunResult as RunResult
@@ -50,6 +52,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "graph.bundles": ("verify_bundle",),
     "graph.desk.chat": ("create_desk_graph",),
+    "graph.middleware.desk": ("DeskMiddleware",),
+    "graph.middleware.research": ("ResearchMiddleware",),
     "graph.models": ("resolve_model",),
     "graph.research": ("create_research_graph",),
     "graph.runner": ("RunResult", "aresume_research", "arun_research", "resume_research", "run_research"),

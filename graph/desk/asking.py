@@ -90,7 +90,7 @@ AnswerSchema = Annotated[Answer, BeforeValidator(_read)]
 _ANSWER_JSON: Final = TypeAdapter(AnswerSchema).json_schema()
 
 
-def question(desk: Desk, proposal: Proposal, *, problem: str = "") -> dict[str, Any]:
+def question(desk: Desk, proposal: Proposal, *, problem: str = "", tool_call_id: str = "") -> dict[str, Any]:
     """The payload of the interrupt for one proposal.
 
     It is read alike by clients of LangChain's human-in-the-loop middleware (Agent Chat UI, LangGraph Studio), by the
@@ -100,6 +100,7 @@ def question(desk: Desk, proposal: Proposal, *, problem: str = "") -> dict[str, 
         desk: where the proposal lies.
         proposal: what is asked about.
         problem: why the last answer was not taken.
+        tool_call_id: the call's id among the messages, where the ledger has another.
     """
     arguments = _arguments(desk, proposal)
     is_editable = len(orjson.dumps(arguments)) <= EDITABLE_CHARS
@@ -112,7 +113,7 @@ def question(desk: Desk, proposal: Proposal, *, problem: str = "") -> dict[str, 
         "type": "tool_approval",
         "reason": "tool_call",
         "message": message,
-        "tool_call_id": proposal.cause.tool_call_id,
+        "tool_call_id": tool_call_id or proposal.cause.tool_call_id,
         "proposal_id": proposal.id,
         "proposal_hash": proposal.hash,
         "expires_at": proposal.expires_at or None,

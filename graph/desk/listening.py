@@ -17,6 +17,7 @@ from researchdesk.state.desk.layout import PanelLayout
 from researchdesk.state.errors import Conflict, UsageError
 from researchdesk.state.redaction import redact
 from researchdesk.state.stowing import Stow
+from researchdesk.state.texts import cut
 from researchdesk.state.workspace import Workspace
 from researchdesk.tools.door import Session
 
@@ -46,7 +47,14 @@ def _listed(messages: Any) -> list[Any]:
     return list(messages) if isinstance(messages, list | tuple) else [messages]
 
 
-def hear(session: Session, messages: Iterable[Any], *, layout: PanelLayout, selection: str = "") -> None:
+def hear(
+    session: Session,
+    messages: Iterable[Any],
+    *,
+    layout: PanelLayout,
+    selection: str = "",
+    is_strict: bool = True,
+) -> None:
     """Record the messages of people that the session has not heard yet; all others are left alone.
 
     Args:
@@ -54,6 +62,8 @@ def hear(session: Session, messages: Iterable[Any], *, layout: PanelLayout, sele
         messages: chat messages, such as a graph's input or the whole conversation that a client sends each time.
         layout: the panels that stand open.
         selection: what is selected.
+        is_strict: refuse what cannot be recorded; else it is left out, a long text is cut, and another text under a
+            known id gets an id of its own.
 
     Raises:
         UsageError: a message holds no text, or too much.
@@ -61,20 +71,30 @@ def hear(session: Session, messages: Iterable[Any], *, layout: PanelLayout, sele
     """
     context = context_text(context_of(layout, selection))
     for message in messages:
-        if isinstance(message, HumanMessage):
-            _hear(session, message, context)
+        if not isinstance(message, HumanMessage):
+            continue
+        text = _text_of(message)
+        if is_strict:
+            _check(text)
+        elif not text:
+            continue
+        _hear(session, message_id(message), cut(text, MESSAGE_CHARS), context, is_strict=is_strict)
 
 
-def _hear(session: Session, message: HumanMessage, context: str) -> None:
+def _hear(session: Session, own_id: str, text: str, context: str, *, is_strict: bool) -> None:
     stow = Stow()
-    text = stow.text(_text_of(message))
-    received = ev.MessageReceived(message_id=message_id(message), text=text, context=context)
+    stowed = stow.text(text)
+    digest = text_digest(stowed)
 
     def decide(workspace: Workspace) -> tuple[ev.Event, ...]:
-        known = workspace.chat.heard.get(received.message_id)
-        if known is not None and known != text_digest(text):
-            raise Conflict(f"message '{received.message_id}' was received with another text; use a new id")
-        return () if known else (received,)
+        chosen, heard = own_id, workspace.chat.heard
+        if heard.get(chosen, digest) != digest:
+            if is_strict:
+                raise Conflict(f"message '{own_id}' was received with another text; use a new id")
+            chosen = _hashed(f"{own_id}:{digest}")
+        if chosen in heard:
+            return ()
+        return (ev.MessageReceived(message_id=chosen, text=stowed, context=context),)
 
     session.record_decided(decide, bodies=stow.bodies)
 
@@ -82,13 +102,18 @@ def _hear(session: Session, message: HumanMessage, context: str) -> None:
 def message_id(message: HumanMessage) -> str:
     """The id under which a message is recorded: its own, where it can be one."""
     own = message.id or uuid.uuid4().hex
-    if _USABLE.fullmatch(own) and not _TAKEN.match(own):
-        return own
-    return f"m_{hashlib.sha256(own.encode('utf-8', errors='backslashreplace')).hexdigest()[:24]}"
+    return own if _USABLE.fullmatch(own) and not _TAKEN.match(own) else _hashed(own)
+
+
+def _hashed(name: str) -> str:
+    return f"m_{hashlib.sha256(name.encode('utf-8', errors='backslashreplace')).hexdigest()[:24]}"
 
 
 def _text_of(message: HumanMessage) -> str:
-    text = redact(clean_text(str(message.text)).text.strip()).text
+    return redact(clean_text(str(message.text)).text.strip()).text
+
+
+def _check(text: str) -> None:
     if not text:
         raise UsageError("a message to a desk has to hold text; files are put onto the desk instead")
     if len(text) > MESSAGE_CHARS:
@@ -96,4 +121,3 @@ def _text_of(message: HumanMessage) -> str:
             f"a message has {len(text):,} characters, the limit is {MESSAGE_CHARS:,}; put a long text onto the desk "
             "as a file and say what to do with it"
         )
-    return text
