@@ -1,6 +1,6 @@
 """Which tools a turn offers to the model: those of its stage, and note tools alone when notes are due.
 
-The session permits more than that; a call of a tool that was not offered is still decided by the door.
+Where the run was started with desk tools, those that read the desk's files stand beside them. The session permits more than that; a call of a tool that was not offered is still decided by the door.
 """
 
 from researchdesk.graph.extraction import must_note
@@ -20,6 +20,8 @@ WRITING = frozenset(
     {"deep_research_save_artifact", READ, "notes_read", "notes_update", "deep_research_complete"}
 )
 SETTLING = frozenset({"deep_research_update_checklist"})
+DESK = frozenset(REGISTRY.desk_set("general"))
+"""Of these a research session has those that read."""
 
 
 def offered(session: Session) -> list[ToolSpec]:
@@ -32,6 +34,8 @@ def offered(session: Session) -> list[ToolSpec]:
         names = NOTING if must_note(workspace) else GATHERING
     else:
         names = _writing(workspace, run)
+    if workspace.config is not None and workspace.config.desk_tools:
+        names |= DESK
     return [spec for spec in session.tools() if spec.name in names]
 
 

@@ -23,7 +23,7 @@ class RunOptions:
     """Options of a run; 0 means that a budget is not limited beyond the scope's own caps.
 
     ``web`` names search providers; without one nothing of the web is read. ``dense`` searches the corpus by meaning
-    too. ``model`` is the name that is recorded; the model itself is given apart from it. ``price`` is what it costs,
+    too, ``desk_tools`` offers the tools that read the desk's files. ``model`` is the name that is recorded; the model itself is given apart from it. ``price`` is what it costs,
     None where nobody knows.
     """
 
@@ -39,6 +39,7 @@ class RunOptions:
     budget_usd: Decimal = Decimal(0)
     wall_seconds: int = 0
     price: Price | None = None
+    desk_tools: bool = False
 
     def recorded(self) -> ev.RunConfigured:
         """The event that lets a later resume find these options."""
@@ -53,6 +54,7 @@ class RunOptions:
             wall_seconds=self.wall_seconds,
             budget_usd=f"{self.budget_usd.normalize():f}" if self.budget_usd else "",
             price=self.price,
+            desk_tools=self.desk_tools,
         )
 
 
@@ -123,4 +125,5 @@ def remembered_options(
         budget_usd=Decimal(before.budget_usd or 0) if budget_usd is None else budget_usd,
         wall_seconds=before.wall_seconds if wall_seconds is None else wall_seconds,
         price=before.price if same_model else None,
+        desk_tools=before.desk_tools,
     )

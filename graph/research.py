@@ -82,6 +82,7 @@ def create_research_graph(
     budget_usd: float | str | Decimal = 0,
     wall_seconds: int = 0,
     prices: Prices = None,
+    desk_tools: bool = False,
 ) -> ResearchGraph:
     """A graph that researches one question a thread; the thread id is the session id.
 
@@ -100,6 +101,7 @@ def create_research_graph(
         origin_by: who counts as the publisher of a local file: ``auto``, ``root``, ``folder`` or ``file``.
         max_steps, budget_tokens, budget_usd, wall_seconds: budgets of a run; 0 leaves the scope's own caps.
         prices: a file with prices that come before the built-in ones, or the price of the model itself.
+        desk_tools: also offer the tools that list, read and search the files of the desk.
 
     Returns:
         A compiled graph. Input ``{objective, scope_level, template, corpus}``, output ``{session_id, status,
@@ -122,6 +124,7 @@ def create_research_graph(
         budget_tokens=budget_tokens,
         budget_usd=usd(budget_usd),
         wall_seconds=wall_seconds,
+        desk_tools=desk_tools,
     )
     lead = Lead(desk=desk, model=model, options=options, sources=sources, prices=prices)
     compiled = _run_graph().compile(checkpointer=checkpointer, name="researchdesk")
