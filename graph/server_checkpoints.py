@@ -49,8 +49,23 @@ def _ready(connection: Connection[Any], saver: PostgresSaver, address: Address) 
             there = "SELECT 1 FROM pg_namespace WHERE nspname = %s"
             if connection.execute(there, (address.checkpoints,)).fetchone() is None:
                 connection.execute(f"CREATE SCHEMA {address.checkpoints}")
-            saver.setup()
+            if _version(connection) < 0:
+                _make(connection, saver)
+            else:
+                saver.setup()
     saver.delete_thread("")
+
+
+def _make(connection: Connection[Any], saver: PostgresSaver) -> None:
+    """Make the tables where there are none, in one transaction.
+
+    What `setup` does, but for indexes that are made concurrently: tables without a row do not need that, and it waits
+    for every transaction in the database, such as a copy or a verification of another desk.
+    """
+    with connection.transaction():
+        for version, step in enumerate(saver.MIGRATIONS):
+            connection.execute(step.replace("INDEX CONCURRENTLY", "INDEX"))  # type: ignore[arg-type, call-overload, unused-ignore]
+            connection.execute("INSERT INTO checkpoint_migrations (v) VALUES (%s)", (version,))
 
 
 def _version(connection: Connection[Any]) -> int:
