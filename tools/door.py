@@ -16,6 +16,7 @@ import orjson
 from researchdesk.state import events as ev
 from researchdesk.state.copying import changed
 from researchdesk.state.desk.estimate import RESULT_TOKENS, cut
+from researchdesk.state.desk.panels import PANEL_TYPES, PanelType
 from researchdesk.state.desk.policies import NO_POLICIES, Policies
 from researchdesk.state.errors import Conflict, IntegrityError, Refusal
 from researchdesk.state.ids import CallId, session_stream
@@ -31,7 +32,7 @@ from researchdesk.tools.investigating import Investigating
 from researchdesk.tools.permissions import alike, forbidden, permitted
 from researchdesk.tools.records import Records
 from researchdesk.tools.results import ToolResult, is_purged, replayed, result_text, text_again
-from researchdesk.tools.showing import desk_events, effects_of, effects_of_row
+from researchdesk.tools.showing import Showing, desk_events, effects_of, effects_of_row
 from researchdesk.tools.sources.gathering import Sources
 from researchdesk.tools.spec import Decision, DeskView, Fetch, Need, Search, ToolSpec
 from researchdesk.tools.supply import supply, take
@@ -55,6 +56,8 @@ class Session(Investigating):
     lease: Lease | None = None
     policies: Policies = NO_POLICIES
     """What a person settled beforehand about changes of the desk that this session's model asks for."""
+    panel_types: tuple[PanelType, ...] = PANEL_TYPES
+    """The types of panels that its calls may open."""
 
     @property
     def stream(self) -> str:
@@ -201,7 +204,7 @@ class Session(Investigating):
 
     def _replayed(self, row: Mapping[str, str]) -> ToolResult:
         result = replayed(row, text_again(row, lambda: self.workspace, self.records.text))
-        return replace(result, effects=effects_of_row(row, result))
+        return replace(result, effects=effects_of_row(row, result, showing=self._showing(row["name"])))
 
     def _same_input(self, call: Call, row: Mapping[str, str]) -> None:
         if row["input_digest"] != call.digest:
@@ -241,7 +244,8 @@ class Session(Investigating):
             adopts=decision.adopts,
             lease=self.lease,
         )
-        effects = effects_of(call.id, record, decision.text, seq=extension.projection.head.count)
+        seq, showing = extension.projection.head.count, self._showing(call.name)
+        effects = effects_of(call.id, record, decision.text, seq=seq, showing=showing)
         self.records.append(append, desk, desk_events(decision, effects, session_id=self.id), refs=refs)
         self._remember(projection, extension.projection, looked_at=call.name.startswith("notes_"))
         return ToolResult(
@@ -249,7 +253,7 @@ class Session(Investigating):
             data=decision.data,
             status=decision.status,
             replayed=False,
-            seq=extension.projection.head.count,
+            seq=seq,
             effects=effects,
         )
 
@@ -277,8 +281,16 @@ class Session(Investigating):
             return refused, refusal.code
 
     def _view(self, desk: Projection) -> DeskView:
-        now = self.records.now()
-        return DeskView(state=desk.desk, read=self.records.text, now=now, policies=self.policies)
+        return DeskView(
+            state=desk.desk,
+            read=self.records.text,
+            now=self.records.now(),
+            policies=self.policies,
+            panel_types=self.panel_types,
+        )
+
+    def _showing(self, tool: str) -> Showing:
+        return Showing(panel_types=self.panel_types, spec=self.specs.get(tool))
 
     def _need(self, call: Call, workspace: Workspace) -> Need:
         if call.spec is None:

@@ -1,18 +1,35 @@
 """What a call makes visible on the desk, and what of it the desk keeps."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import orjson
 
 from researchdesk.state import events as ev
 from researchdesk.state.desk.effects import CallOutcome, DeskEffect, derive_effects
 from researchdesk.state.desk.events import DeskEvent, EffectsDerived
+from researchdesk.state.desk.panels import PANEL_TYPES, PanelType
 from researchdesk.state.ids import CallId
 from researchdesk.tools.results import ToolResult
-from researchdesk.tools.spec import Decision
+from researchdesk.tools.spec import Decision, ToolSpec
 
 
-def effects_of(call: CallId, record: ev.CallRecorded, text: str, *, seq: int) -> tuple[DeskEffect, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Showing:
+    """What is known of showing things: the types of panels, and what calls of a tool make visible."""
+
+    panel_types: tuple[PanelType, ...] = PANEL_TYPES
+    spec: ToolSpec | None = None
+
+    def effects(self, outcome: CallOutcome) -> tuple[DeskEffect, ...]:
+        """The effects of a call."""
+        derive = self.spec.effects if self.spec else None
+        return derive_effects(outcome, panel_types=self.panel_types, derive=derive)
+
+
+def effects_of(
+    call: CallId, record: ev.CallRecorded, text: str, *, seq: int, showing: Showing
+) -> tuple[DeskEffect, ...]:
     """The effects of a call that is recorded like this, with this text, at ``seq`` of its session."""
     outcome = CallOutcome(
         call=call,
@@ -23,10 +40,10 @@ def effects_of(call: CallId, record: ev.CallRecorded, text: str, *, seq: int) ->
         data=orjson.loads(record.data),
         seq=seq,
     )
-    return derive_effects(outcome)
+    return showing.effects(outcome)
 
 
-def effects_of_row(row: Mapping[str, str], result: ToolResult) -> tuple[DeskEffect, ...]:
+def effects_of_row(row: Mapping[str, str], result: ToolResult, *, showing: Showing) -> tuple[DeskEffect, ...]:
     """The effects of a recorded call again: the same ones with the same ids."""
     outcome = CallOutcome(
         call=CallId(session=row["session_id"], turn=row["turn_id"], call=row["id"]),
@@ -37,7 +54,7 @@ def effects_of_row(row: Mapping[str, str], result: ToolResult) -> tuple[DeskEffe
         data=result.data,
         seq=result.seq,
     )
-    return derive_effects(outcome)
+    return showing.effects(outcome)
 
 
 def desk_events(

@@ -4,7 +4,7 @@
 result. Neither touches the world; both may raise `Refusal`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,8 +12,10 @@ from pydantic import BaseModel, ConfigDict
 
 from researchdesk.state import events as ev
 from researchdesk.state.desk.desk_state import DeskState
+from researchdesk.state.desk.effects import DeskEffect, Making
 from researchdesk.state.desk.events import DeskEvent
 from researchdesk.state.desk.hits import DeskHit
+from researchdesk.state.desk.panels import PANEL_TYPES, PanelType
 from researchdesk.state.desk.policies import NO_POLICIES, Policies
 from researchdesk.state.ids import CallId
 from researchdesk.state.vocabulary import RESEARCH_LABEL, ActionClass, CallStatus, Capability
@@ -93,6 +95,7 @@ class DeskView:
     now: str
     policies: Policies = NO_POLICIES
     hits: tuple[DeskHit, ...] = ()
+    panel_types: tuple[PanelType, ...] = PANEL_TYPES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,6 +167,8 @@ class ToolSpec:
     action_class: ActionClass = "additive"
     on_desk: bool = False
     """Whether it works on the desk's files and panels."""
+    effects: Callable[[Making], Iterable[DeskEffect]] | None = None
+    """What a call of a tool that is none of ours makes visible; ours are told by `state.desk.effects`."""
     is_alias: bool = False
     """The work of another tool under a narrower name; it is offered only where it is asked for."""
     root_only: bool = True

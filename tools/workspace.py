@@ -27,6 +27,7 @@ from researchdesk.stores.verify import VerifyReport, rebuild, verify
 from researchdesk.tools.approving import Approving
 from researchdesk.tools.bundle import import_file, write_bundle
 from researchdesk.tools.door import Session
+from researchdesk.tools.extending import Extending
 from researchdesk.tools.forking import fork
 from researchdesk.tools.handing_off import Draft, hand_off
 from researchdesk.tools.iolog import Log, read_log
@@ -34,7 +35,6 @@ from researchdesk.tools.moving import copy_desk
 from researchdesk.tools.proof import quote_problems
 from researchdesk.tools.purging import purge
 from researchdesk.tools.records import Records, utc_now
-from researchdesk.tools.registry import REGISTRY
 from researchdesk.tools.sources.corpus import Corpus
 from researchdesk.tools.sources.gathering import Sources
 from researchdesk.tools.sources.ingest import Progress
@@ -67,7 +67,7 @@ class SessionSummary:
     """Who drives it at this moment; empty where nobody does."""
 
 
-class Desk(Approving):
+class Desk(Approving, Extending):
     """An opened desk: a home folder, or a schema on a PostgreSQL server with a local folder beside it.
 
     Use it as a context manager, or call `close`. Safe for several threads; several processes may open the same
@@ -157,8 +157,13 @@ class Desk(Approving):
 
     def _named(self, session_id: str, sources: Sources | None = None) -> Session:
         # Which of the tools it may use, the session's own rights decide.
-        tools = REGISTRY.every_tool
-        return Session(id=session_id, records=self.records, specs=tools, sources=sources or Sources())
+        return Session(
+            id=session_id,
+            records=self.records,
+            specs=self.every_tool,
+            sources=sources or Sources(),
+            panel_types=self.panel_types,
+        )
 
     def latest(self) -> str:
         """The research session that was started last, or else the newest session."""

@@ -160,20 +160,27 @@ class CallOutcome:
 
 
 def derive_effects(
-    outcome: CallOutcome, *, panel_types: tuple[PanelType, ...] = PANEL_TYPES
+    outcome: CallOutcome,
+    *,
+    panel_types: tuple[PanelType, ...] = PANEL_TYPES,
+    derive: "Callable[[Making], Iterable[DeskEffect]] | None" = None,
 ) -> tuple[DeskEffect, ...]:
     """What the call makes visible, in the order in which it happens.
 
     A call that failed gives one warning and nothing else; one that waits for a person gives nothing before it is
     decided, so that a call never has effects twice.
+
+    Args:
+        panel_types: those that are known, in the order in which they are asked whether they show a file.
+        derive: what a tool that is none of ours makes visible when it worked.
     """
-    made = _Making(outcome, panel_types)
+    made = Making(outcome, panel_types)
     if outcome.status == "error":
         return (made.notify("warning", outcome.text or f"{outcome.tool} failed ({outcome.code})"),)
     if outcome.status == "pending":
         return ()
-    derive = _BY_TOOL.get(outcome.tool, _research if not outcome.tool.startswith("desk_") else _nothing)
-    return tuple(derive(made))
+    own = _BY_TOOL.get(outcome.tool, _research if not outcome.tool.startswith("desk_") else _nothing)
+    return tuple((derive or own)(made))
 
 
 def ordered(batches: Iterable[tuple[DeskEffect, ...]]) -> tuple[DeskEffect, ...]:
@@ -183,8 +190,8 @@ def ordered(batches: Iterable[tuple[DeskEffect, ...]]) -> tuple[DeskEffect, ...]
     return (*structural, *(effect for effect in effects if not isinstance(effect, Structural)))
 
 
-class _Making:
-    """Makes the effects of one call, each with its number."""
+class Making:
+    """Makes the effects of one call, each with its number; ``data`` is what the call gave."""
 
     def __init__(self, outcome: CallOutcome, panel_types: tuple[PanelType, ...]) -> None:
         self.outcome = outcome
@@ -198,6 +205,7 @@ class _Making:
         return f"{self.outcome.call.digest()}:{number}"
 
     def open(self, *, panel_id: str, title: str, panel_type: str = "") -> OpenPanel:
+        """A panel opens; by default one of the type that shows files of the kind that ``data`` names."""
         file_id = self.data.get("file_id", "")
         return OpenPanel(
             panel_type=panel_type or panel_type_for(self.data.get("kind", ""), self._panel_types),
@@ -209,29 +217,33 @@ class _Making:
         )
 
     def focus(self, panel_id: str) -> FocusPanel:
+        """An open panel takes the focus."""
         return FocusPanel(panel_id=panel_id, id=self._next_id(), tool_call_id=self._call)
 
     def close(self, panel_id: str) -> ClosePanel:
+        """An open panel closes."""
         return ClosePanel(panel_id=panel_id, id=self._next_id(), tool_call_id=self._call)
 
     def update(self, payload: Payload) -> UpdateContent:
+        """Those who listen on the payload's channel are told."""
         channel = next(channel for channel, kind in CHANNELS.items() if isinstance(payload, kind))
         return UpdateContent(channel=channel, payload=payload, id=self._next_id(), tool_call_id=self._call)
 
     def notify(self, level: Level, message: str) -> Notify:
+        """A person is told something, on one line."""
         return Notify(
             level=level, message=label(message, MESSAGE_CHARS), id=self._next_id(), tool_call_id=self._call
         )
 
 
-def _created(made: _Making) -> Iterator[DeskEffect]:
+def _created(made: Making) -> Iterator[DeskEffect]:
     data = made.data
     yield made.open(panel_id=panel_of(data["file_id"]), title=name_of(data["path"]))
     yield made.update(_changed(data))
     yield made.notify("success", f"Created {quoted(data['path'])}")
 
 
-def _updated(made: _Making) -> Iterator[DeskEffect]:
+def _updated(made: Making) -> Iterator[DeskEffect]:
     data = made.data
     refs = tuple(data.get("refs", ()))
     named = 0 < len(refs) <= MOST_REFS
@@ -240,14 +252,14 @@ def _updated(made: _Making) -> Iterator[DeskEffect]:
     yield made.notify("success", f"Changed {quoted(data['path'])}")
 
 
-def _deleted(made: _Making) -> Iterator[DeskEffect]:
+def _deleted(made: Making) -> Iterator[DeskEffect]:
     data = made.data
     yield made.close(panel_of(data["file_id"]))
     yield made.update(FileDeleted(file_id=data["file_id"]))
     yield made.notify("success", f"Deleted {quoted(data['path'])}")
 
 
-def _managed(made: _Making) -> Iterator[DeskEffect]:
+def _managed(made: Making) -> Iterator[DeskEffect]:
     data = made.data
     match data["op"]:
         case "open":
@@ -258,11 +270,11 @@ def _managed(made: _Making) -> Iterator[DeskEffect]:
             yield made.close(data["panel_id"])
 
 
-def _research(made: _Making) -> Iterator[DeskEffect]:
+def _research(made: Making) -> Iterator[DeskEffect]:
     yield made.update(ResearchChanged(run_id=made.outcome.call.session, seq=made.outcome.seq))
 
 
-def _nothing(_: _Making) -> Iterator[DeskEffect]:
+def _nothing(_: Making) -> Iterator[DeskEffect]:
     yield from ()
 
 
@@ -270,7 +282,7 @@ def _changed(data: Mapping[str, Any]) -> FileChanged:
     return FileChanged(file_id=data["file_id"], hash=data["hash"], rev=data["rev"], path=data["path"])
 
 
-_BY_TOOL: Final[Mapping[str, Callable[[_Making], Iterator[DeskEffect]]]] = {
+_BY_TOOL: Final[Mapping[str, Callable[[Making], Iterator[DeskEffect]]]] = {
     **dict.fromkeys(("desk_create_file", "desk_create_markdown", "desk_create_spreadsheet"), _created),
     **dict.fromkeys(
         ("desk_update_file", "desk_update_markdown", "desk_update_cells", "desk_rename_file"), _updated

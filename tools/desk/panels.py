@@ -9,7 +9,7 @@ from researchdesk.state.desk.estimate import RESULT_TOKENS
 from researchdesk.state.desk.files import DeskFile
 from researchdesk.state.desk.layout import PanelLayout
 from researchdesk.state.desk.naming import fitted_label, named_file, shown
-from researchdesk.state.desk.panels import PANEL_TYPES, panel_of, panel_type_for
+from researchdesk.state.desk.panels import PanelType, panel_of, panel_type_for
 from researchdesk.state.desk.paths import name_of
 from researchdesk.state.desk.prompt import desk_context
 from researchdesk.state.desk.viewing import view_of
@@ -66,8 +66,10 @@ def decide_panel(workspace: Workspace, arguments: ManagePanel, gathered: Gathere
     if not target:
         raise Refusal("invalid_arguments", "target: it is empty. Name a file, a panel or a type of panel.")
     layout = desk.layout(call.session)
-    find = _to_open if arguments.op == "open" else _open_panel
-    data = find(desk, layout, target)
+    if arguments.op == "open":
+        data = _to_open(desk, layout, target, gathered.desk.panel_types)
+    else:
+        data = _open_panel(desk, layout, target)
     done = {"open": "Opened", "focus": "Focused", "close": "Closed"}[arguments.op]
     return Decision(
         text=f"{done} {data['panel_type']} panel {fitted_label(data['panel_id'])} {shown(data['title'])}.",
@@ -77,18 +79,20 @@ def decide_panel(workspace: Workspace, arguments: ManagePanel, gathered: Gathere
     )
 
 
-def _to_open(desk: DeskState, layout: PanelLayout, target: str) -> dict[str, Any]:
+def _to_open(
+    desk: DeskState, layout: PanelLayout, target: str, types: tuple[PanelType, ...]
+) -> dict[str, Any]:
     """The panel that shows a file, one that is open already, or one of a type that shows no file."""
     if any(panel.id == target for panel in layout.panels):
         return _open_panel(desk, layout, target)
-    bare = next((kind.name for kind in PANEL_TYPES if kind.name == target and not kind.kinds), "")
+    bare = next((kind.name for kind in types if kind.name == target and not kind.kinds), "")
     file = _file(desk, target)
     if bare and file is None:
         return {"panel_id": bare, "panel_type": bare, "title": bare}
     file = file or named_file(desk, target.removeprefix("panel_"))
     return {
         "panel_id": panel_of(file.id),
-        "panel_type": panel_type_for(file.kind),
+        "panel_type": panel_type_for(file.kind, types),
         "title": name_of(file.path),
         "file_id": file.id,
         "path": file.path,
