@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -234,3 +235,16 @@ def test_files_of_a_desk_on_a_server_are_worked_with_the_same(postgres: str) -> 
     call("desk", "export", "--out", "out", *home)
     assert Path("out/notes/plan.md").read_text() == "hi\n"
     assert parsed("verify", *home)["ok"]
+
+
+def test_working_with_the_desk_loads_no_langgraph_and_no_library_of_workbooks() -> None:
+    script = (
+        "import sys\nfrom typer.testing import CliRunner\nfrom researchdesk.graph.cli import app\n"
+        "for words in (['desk', '--help'], ['desk', 'put', 'a.md'], ['desk', 'ls'], ['desk', 'import', 'b.md'],\n"
+        "              ['desk', 'export', '--out', 'out'], ['proposals', 'list'], ['log', '--all']):\n"
+        "    assert CliRunner().invoke(app, words).exit_code == 0, words\n"
+        "print([name for name in ('langgraph', 'langchain_core', 'trafilatura', 'openpyxl') if name in sys.modules])\n"
+    )
+    Path("b.md").write_text("b\n")
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
