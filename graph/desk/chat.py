@@ -37,7 +37,7 @@ from researchdesk.state.desk.actors import deciding_actor
 from researchdesk.state.desk.estimate import RESULT_TOKENS
 from researchdesk.state.desk.policies import NO_POLICIES, Policies
 from researchdesk.state.errors import UsageError
-from researchdesk.tools.registry import REGISTRY, DeskStyle
+from researchdesk.tools.registry import DeskStyle
 from researchdesk.tools.workspace import Desk
 
 Approval = Literal["detached", "wait"]
@@ -157,7 +157,7 @@ class ChatLead:
         self._takes_unnamed = takes_unnamed
         self._policies = policies
         self._read_page_tokens = read_page_tokens
-        self._tools = REGISTRY.desk_set(style)
+        self._style = style
         self._prices = prices
 
     @contextlib.contextmanager
@@ -177,7 +177,7 @@ class ChatLead:
                 model=model,
                 desk=desk,
                 options=options,
-                tools=self._tools,
+                tools=desk.desk_set(self._style),
                 waits=self._waits,
                 approver=self._approver,
                 takes_unnamed=self._takes_unnamed,

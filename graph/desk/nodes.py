@@ -59,6 +59,8 @@ class Asking(TypedDict):
 class ChatState(ChatInput, ChatOutput, total=False):
     """Control state only: ids, and the messages of the last turns."""
 
+    turn: str
+    """The turn of the last calls."""
     calls: list[str]
     asking: Asking | None
     problem: str
@@ -108,11 +110,12 @@ def plan(state: ChatState, config: RunnableConfig) -> ChatState:
                 most_calls=CALLS_A_STEP if driver.may_call else 0,
             )
             failures = 0 if answered else failures + 1
-    asking = None if open_calls(driver.session.workspace) else _next_question(driver)
+    turn, calls = driver.session.workspace.open_turn, open_calls(driver.session.workspace)
     return {
         **_shown(driver, failed=_gives_up(driver, failures)),
-        "calls": [call.id for call in open_calls(driver.session.workspace)],
-        "asking": asking,
+        "turn": turn.turn_id if turn else state.get("turn", ""),
+        "calls": [call.id for call in calls],
+        "asking": None if calls else _next_question(driver),
         "failures": failures,
     }
 
@@ -168,13 +171,18 @@ def observe(state: ChatState, config: RunnableConfig) -> ChatState:
     Done again, it decides nothing and shows the same.
     """
     driver = driver_of(config, ChatDriver)
-    answer = driver.session.workspace.last_answer
-    assert answer is not None
+    calls = _calls_of(driver, state["turn"])
     with driver.showing(config):
-        _show_effects(driver, answer, answer.calls)
-        for event in _active_events(driver, answer.calls, begins=False):
+        _show_effects(driver, state["turn"], calls)
+        for event in _active_events(driver, calls, begins=False):
             driver.show(event)
     return {**_shown(driver), "calls": []}
+
+
+def _calls_of(driver: ChatDriver, turn_id: str) -> tuple[AskedCall, ...]:
+    """The calls of a turn; none of one that is long past."""
+    answers = (entry for entry in reversed(driver.chat.entries) if isinstance(entry, ModelAnswered))
+    return next((answer.calls for answer in answers if answer.turn_id == turn_id), ())
 
 
 def approve(state: ChatState, config: RunnableConfig) -> ChatState:
@@ -190,9 +198,10 @@ def approve(state: ChatState, config: RunnableConfig) -> ChatState:
         )
         problem = _taken(driver, proposal, answer, shown=asking["proposal_hash"])
     with driver.showing(config):
-        last = driver.session.workspace.last_answer
-        if last is not None and not problem:
-            _show_effects(driver, last, (c for c in last.calls if c.id == proposal.cause.tool_call_id))
+        cause = proposal.cause
+        if not problem:
+            calls = _calls_of(driver, cause.turn_id)
+            _show_effects(driver, cause.turn_id, (c for c in calls if c.id == cause.tool_call_id))
     return {**_shown(driver), "asking": None, "problem": problem}
 
 
@@ -206,11 +215,11 @@ def _taken(driver: ChatDriver, proposal: Proposal, answer: Answer, *, shown: str
     return take(driver.desk, proposal, named, actor=driver.approver)
 
 
-def _show_effects(driver: ChatDriver, answer: ModelAnswered, calls: Iterable[AskedCall]) -> None:
+def _show_effects(driver: ChatDriver, turn_id: str, calls: Iterable[AskedCall]) -> None:
     """Do the calls that are not done, and show the effects of all."""
     results = []
     for call in calls:
-        results.append(call_asked(driver, answer.turn_id, call))
+        results.append(call_asked(driver, turn_id, call))
         driver.show_new_events()
     for event in effect_events(results):
         driver.show(event)

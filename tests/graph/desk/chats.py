@@ -50,7 +50,7 @@ class ChatModel(BaseChatModel):
     """Answers by a function of the request, or item by item; keeps nothing but ``asked``, every request in order."""
 
     script: Any
-    asked: list[Any] = []
+    asked: list[Any]
 
     @property
     def _llm_type(self) -> str:
@@ -122,19 +122,32 @@ def kinds(desk: rd.Desk, session: str = "chat") -> list[str]:
     return found[2:]
 
 
-def create(path: str = "notes/plan.md", content: str = "# Plan\n\nFirst.\n", kind: str = "markdown") -> dict[str, Any]:
+def create(
+    path: str = "notes/plan.md", content: str = "# Plan\n\nFirst.\n", kind: str = "markdown"
+) -> dict[str, Any]:
     return {"name": "desk_create_file", "args": {"path": path, "kind": kind, "content": content}}
 
 
 def update(desk: rd.Desk, file: str, *, mode: str = "replace", **more: Any) -> dict[str, Any]:
     """A call that changes a file as it stands now."""
     version = desk.files.get(file).content_hash
-    args = {"file": file, "base_version": version, "mode": mode, "content": "", "find": "", "cells": [], "new_path": ""}
+    args = {
+        "file": file,
+        "base_version": version,
+        "mode": mode,
+        "content": "",
+        "find": "",
+        "cells": [],
+        "new_path": "",
+    }
     return {"name": "desk_update_file", "args": {**args, **more}}
 
 
 def delete(desk: rd.Desk, file: str) -> dict[str, Any]:
-    return {"name": "desk_delete_file", "args": {"file": file, "base_version": desk.files.get(file).content_hash}}
+    return {
+        "name": "desk_delete_file",
+        "args": {"file": file, "base_version": desk.files.get(file).content_hash},
+    }
 
 
 def read(file: str, **more: Any) -> dict[str, Any]:
