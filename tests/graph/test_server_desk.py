@@ -244,6 +244,14 @@ def test_the_checkpointer_is_the_servers_and_trusts_no_types(postgres: str) -> N
         assert saver.serde._allowed_msgpack_modules is None  # type: ignore[attr-defined]
 
 
+def test_checkpoints_are_made_beside_whatever_else_runs_in_the_database(postgres: str) -> None:
+    with open_desk(postgres) as desk, connect(parse_address(postgres)) as raw:
+        raw.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        raw.execute("SELECT count(*) FROM events")  # as a backup does, for as long as it takes
+        with checkpoints.checkpointer_of(desk) as saver:
+            assert saver.get_tuple({"configurable": {"thread_id": "t"}}) is None
+
+
 @pytest.mark.parametrize(
     "damage",
     [
