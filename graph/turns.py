@@ -91,10 +91,16 @@ def _record_failure(driver: Asker, request: ev.ModelCalled, problem: Exception, 
 
 
 def gather_call(driver: Asker, call_id: str) -> None:
-    """Do the part of one open call that reaches the world; what is staged already is not fetched again."""
+    """Do the part of one open call that reaches the world; what is staged already is not fetched again.
+
+    What an earlier call of the turn asks for too is left to that one: the record will have it.
+    """
     workspace = driver.session.workspace
-    call = next((call for call in open_calls(workspace) if call.id == call_id), None)
+    calls = open_calls(workspace)
+    call = next((call for call in calls if call.id == call_id), None)
     if call is None or call.problem or workspace.open_turn is None:
+        return
+    if call is not next(one for one in calls if (one.name, one.arguments) == (call.name, call.arguments)):
         return
     driver.session.gather(
         call.name, _arguments(driver, call), tool_call_id=call.id, turn_id=workspace.open_turn.turn_id

@@ -7,6 +7,7 @@ import pytest
 import researchdesk as rd
 from researchdesk.graph.options import RunOptions, remembered_options, sources_of
 from researchdesk.tools.sources.ports import Fetcher
+from researchdesk.tools.sources.scripted import ScriptedSource
 from researchdesk.tools.sources.web.fetcher import WebFetcher
 
 from .scripted_model import ScriptedModel, call, says
@@ -72,3 +73,28 @@ def test_a_provider_that_cannot_be_used_is_told_before_a_run_begins(
         rd.run_research(desk, "Why is the sky blue?", corpus=[corpus], web=[name])
     with rd.open_desk(tmp_path / "home") as desk:
         assert desk.sessions() == []
+
+
+def test_a_page_that_two_calls_of_an_answer_ask_for_is_read_once(tmp_path: Path) -> None:
+    source = ScriptedSource(
+        searches={"sky": [], "sea": []},
+        pages={"https://sky.org/blue": "The sky is blue because of scattering."},
+    )
+
+    def script(view: dict[str, object]) -> object:
+        page = call("archive_source", locator="https://sky.org/blue")
+        twice = [page, call("search_sources", query="sky"), page, call("search_sources", query="sky")]
+        return says(*twice) if not view["last"] else says()
+
+    with rd.open_desk(tmp_path / "home") as desk:
+        sources = rd.Sources(providers=(source,), fetchers=(source,))
+        model = ScriptedModel(script=script)
+        rd.run_research(
+            desk, "Why is the sky blue?", sources=sources, model=model, session_id="s", scope="quick"
+        )
+        rows = desk.ledger.query(
+            "SELECT name, status, result FROM tool_calls WHERE name IN ('archive_source')"
+        )
+    assert source.fetch_calls == {"https://sky.org/blue": 1}
+    assert source.search_calls == {"sky": 1}
+    assert len(rows) >= 2 and {row["status"] for row in rows} == {"success"}
