@@ -96,10 +96,12 @@ def folder_of(desk: "Desk", name: str) -> str:
 
 
 def matched(file: "DeskFile", version: str) -> str:
-    """The whole hash of a file's version where these are its first digits; else what was given."""
+    """The whole hash of a file's version where these are its first digits; else what was given, as a hash."""
     from researchdesk.state.desk.naming import is_version
 
-    return file.content_hash if version and is_version(version, file.content_hash) else version
+    if not version or is_version(version, file.content_hash):
+        return file.content_hash if version else ""
+    return f"sha256:{version.removeprefix('sha256:')}"
 
 
 def version_of(desk: "Desk", file: "DeskFile", version: str) -> str:

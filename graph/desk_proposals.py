@@ -139,12 +139,12 @@ def came_of(decided: "Decided", decision: str, *, home: str) -> Outcome:
     """The outcome of a decision that was taken."""
     proposal = decided.proposal
     ok = proposal.status == ("executed" if decision == "approve" else "rejected")
-    why = f" ({proposal.reason})" if proposal.status == "stale" and proposal.reason else ""
+    why = f"Proposal {proposal.id} was not run: {proposal.reason}."
     return Outcome(
         proposal_id=proposal.id,
         status=proposal.status,
         ok=ok,
-        text=f"{decided.text}{why}",
+        text=why if proposal.status == "stale" else decided.text,
         code="" if ok else proposal.status,
         next="" if ok else _next(proposal, proposal.status, home),
         replayed=decided.replayed,

@@ -75,7 +75,7 @@ def create_desk_tools(
             session, result, max_lines=lines if isinstance(lines, int) else 0, tokens=read_page_tokens
         )
 
-    return [_as_tool(spec, open_session, text_of=text_of) for spec in REGISTRY.desk_set(style).values()]
+    return [_as_tool(spec, open_session, text_of=text_of) for spec in desk.desk_set(style).values()]
 
 
 def research_sessions(

@@ -2,12 +2,16 @@
 
 import importlib.util
 import re
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+from tests.pages import done_as_written
 
+from researchdesk.graph.tools import create_desk_tools
 from researchdesk.tools.sources.providers.naming import _MAKERS, PROVIDER_NAMES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -45,6 +49,47 @@ def test_the_example_of_an_own_agent_runs_as_it_stands(
     assert (
         "Work on it itself now: search, note, challenge and resolve it." in said and "-- challenge\n" in said
     )
+
+
+def test_the_page_of_the_desk_is_done_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with done_as_written("desk.md", tmp_path)["desk"] as desk:
+        assert [(made.status, made.decided_by) for made in desk.proposals()] == [
+            ("executed", "human:ann")
+        ] * 2
+        assert desk.verify().ok
+
+
+def test_the_page_about_adding_to_the_desk_is_done_as_it_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = done_as_written("extending.md", tmp_path)
+    with found["desk"] as desk:
+        again = found["session"].call(
+            "board_create", {"path": "launch.csv", "columns": ["todo", "done"]}, tool_call_id="call_1"
+        )
+        assert again.replayed and again.effects == found["made"].effects
+        assert desk.files.read("launch.csv") == "todo,done\n"
+        assert "board_create" in {tool.name for tool in create_desk_tools(desk, "chat")}
+        assert desk.verify().ok
+
+
+def test_the_example_of_approvals_shows_how_three_proposals_went(tmp_path: Path) -> None:
+    script = ROOT / "examples" / "desk_approvals.py"
+    command = [sys.executable, "-P", str(script), str(tmp_path)]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    log = said.partition("\nThe log:\n")[2].partition("\n\n")[0]
+    assert [line.split(" | ")[:4] for line in log.splitlines()] == [
+        ["desk_create_file", "budget.csv", "success", "-"],
+        ["desk_update_file", "budget.csv", "executed", "human:ann"],
+        ["desk_update_file", "budget.csv", "rejected", "human:ann"],
+        ["desk_delete_file", "notes.md", "stale", "human:ann"],
+    ]
+    why = [line.split(" | ")[4] for line in log.splitlines()[2:]]
+    assert why[0] == "That is too much fun."
+    assert re.fullmatch(r'"notes\.md" changed after it was proposed: [0-9a-f]{8} is [0-9a-f]{8} now', why[1])
+    assert said.endswith("rent,950\nfood,300\n\nnotes.md, revision 2:\n# Notes\n\nThe landlord agreed.\n\n")
 
 
 def test_the_page_of_sources_names_every_provider_with_its_key() -> None:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from researchdesk.graph.tools import create_desk_tools as create_desk_tools
     from researchdesk.graph.tools import create_research_tools as create_research_tools
     from researchdesk.graph.waiting import queue_research as queue_research
+    from researchdesk.state.desk.panels import PanelType as PanelType
+    from researchdesk.state.desk.policies import Policies as Policies
     from researchdesk.state.errors import Conflict as Conflict
     from researchdesk.state.errors import IntegrityError as IntegrityError
     from researchdesk.state.errors import LeaseLost as LeaseLost
@@ -59,6 +61,8 @@ _HOMES = {
     "graph.runner": ("RunResult", "aresume_research", "arun_research", "resume_research", "run_research"),
     "graph.tools": ("create_desk_tools", "create_research_tools"),
     "graph.waiting": ("queue_research",),
+    "state.desk.panels": ("PanelType",),
+    "state.desk.policies": ("Policies",),
     "state.errors": (
         *(
             "Conflict",

@@ -153,7 +153,7 @@ def test_what_cannot_run_any_more_exits_with_1_and_says_what_to_do(desk: Desk, p
     assert done.exit_code == 1
     why = r'"budget\.csv" changed after it was proposed'
     versions = "[0-9a-f]{8} is [0-9a-f]{8} now"
-    what = rf"{proposed}  stale  Proposal {proposed} was not run: {why}\. \({why}: {versions}\)\n"
+    what = rf"{proposed}  stale  Proposal {proposed} was not run: {why}: {versions}\.\n"
     assert re.fullmatch(what, done.stdout)
     file = desk.files.get("budget.csv")
     assert done.stderr == (
