@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
-from researchdesk.graph.answers import as_messages
+from researchdesk.graph.answers import SHOWN_CHARS, as_messages
 from researchdesk.graph.desk.pages import page_of
 from researchdesk.graph.fitting import shares
 from researchdesk.state import events as ev
@@ -18,7 +18,7 @@ from researchdesk.tools.door import Session
 HISTORY_TOKENS = 24_000
 """Of a request, for what was said: the last turn in any case, older ones as far as there is room."""
 WINDOW_MESSAGES = 40
-WINDOW_CHARS = 40_000
+WINDOW_CHARS = 20_000
 """Of the window that rests in every checkpoint."""
 ARGUMENT_CHARS = 2_000
 READING = "desk_read_file"
@@ -64,7 +64,7 @@ def window(session: Session, chat: Chat) -> list[BaseMessage]:
     kept: list[list[BaseMessage]] = []
     count = chars = 0
     for turn in reversed(_turns(chat)):
-        messages = [m for entry in turn for m in _messages(session, entry, result_chars=400)]
+        messages = [m for entry in turn for m in _messages(session, entry, shown_chars=SHOWN_CHARS)]
         count += len(messages)
         chars += sum(len(str(message.content)) for message in messages)
         if kept and (count > WINDOW_MESSAGES or chars > WINDOW_CHARS):
@@ -102,13 +102,18 @@ def _turns(chat: Chat) -> list[list[Entry]]:
 
 
 def _messages(
-    session: Session, entry: Entry, *, result_chars: int = 0, page_tokens: int = 0
+    session: Session, entry: Entry, *, shown_chars: int = 0, page_tokens: int = 0
 ) -> Iterator[BaseMessage]:
+    """An entry as messages; results and arguments whole, or to so many characters."""
     if isinstance(entry, ev.MessageReceived):
         yield HumanMessage(unstow(entry.text, session.records.text), id=entry.message_id)
         return
     spoken, *results = as_messages(
-        entry, session, text_chars=0, argument_chars=ARGUMENT_CHARS, result_chars=result_chars
+        entry,
+        session,
+        text_chars=0,
+        argument_chars=shown_chars or ARGUMENT_CHARS,
+        result_chars=shown_chars,
     )
     if not spoken.content and not entry.calls:
         spoken.content = NOTHING_SAID

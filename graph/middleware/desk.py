@@ -149,7 +149,8 @@ class DeskMiddleware(ToolsMiddleware):
             if result.status != "pending":
                 break
             proposal = self._desk.proposal(str(result.data["proposal_id"]))
-            answer = interrupt(question(self._desk, proposal, problem=problem), response_schema=AnswerSchema)
+            asked = question(self._desk, proposal, problem=problem, tool_call_id=call_id)
+            answer = interrupt(asked, response_schema=AnswerSchema)
             problem = take(self._desk, proposal, answer, actor=self._approver)
         return result
 

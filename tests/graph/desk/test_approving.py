@@ -60,13 +60,13 @@ def test_each_proposal_is_asked_about_alone_and_what_was_decided_takes_the_place
     out = say(graph, "Tidy up.")
     (first,) = questions(out)
     placeholder = next(m for m in out["messages"] if isinstance(m, ToolMessage))
-    assert placeholder.content.startswith("requires_approval") and len(out["pending"]) == 2
+    assert str(placeholder.content).startswith("requires_approval") and len(out["pending"]) == 2
     out = resume(graph, {first.id: {"approved": True}})
     (second,) = questions(out)
     assert (first.value["name"], second.value["name"]) == ("desk_update_file", "desk_delete_file")
     replaced = next(m for m in out["messages"] if isinstance(m, ToolMessage))
     assert replaced.id == placeholder.id
-    assert replaced.content.startswith('Approved by human:me: "a.md" was changed.')
+    assert str(replaced.content).startswith('Approved by human:me: "a.md" was changed.')
     out = resume(graph, {second.id: {"approved": False, "reason": "I need it"}})
     assert not questions(out) and out["pending"] == [] and is_whole(out["messages"])
     assert (
@@ -187,7 +187,7 @@ def test_an_approval_made_elsewhere_is_taken_over_when_the_chat_is_resumed_with_
     assert not questions(out) and is_whole(out["messages"])
     (result,) = [m for m in out["messages"] if isinstance(m, ToolMessage)]
     assert (result.id, result.tool_call_id) == ("t_1:call_1", "call_1")
-    assert result.content.startswith('Approved by human:bob: "a.md" was changed.')
+    assert str(result.content).startswith('Approved by human:bob: "a.md" was changed.')
     assert executed(notes) == 1
 
 
@@ -212,7 +212,8 @@ def test_nothing_and_unknown_ids_leave_the_question_as_it_is(notes: rd.Desk, ask
 def test_the_same_answer_twice_at_once_executes_once(notes: rd.Desk) -> None:
     graph, _ = waiting(notes, update(notes, "a.md", content="ONE\n"), delete(notes, "b.md"))
     (question,) = questions(say(graph, "Tidy up."))
-    start, ended = threading.Barrier(2), []
+    start = threading.Barrier(2)
+    ended: list[Any] = []
 
     def answer() -> None:
         start.wait()

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 import researchdesk as rd
 from researchdesk.state.desk.context import context_from
@@ -14,7 +14,7 @@ from ..scripted_model import says
 from .chats import Request, chat_on, create, delete, kinds, listing, read, say, thread, update
 
 
-def texts(out: dict[str, Any], kind: type = ToolMessage) -> list[str]:
+def texts(out: dict[str, Any], kind: type[BaseMessage] = ToolMessage) -> list[str]:
     return [str(message.content) for message in out["messages"] if isinstance(message, kind)]
 
 
@@ -64,8 +64,8 @@ def test_a_rejection_is_told_in_the_next_turn_with_its_reason_and_cannot_be_take
     graph, model = chat_on(notes, script)
     say(graph, "Shout.")
     (proposal,) = notes.proposals()
-    decide = {"actor": "human:ann", "proposal_hash": proposal.hash}
-    notes.decide(proposal.id, "reject", reason="keep it small", **decide)
+    shown = proposal.hash
+    notes.decide(proposal.id, "reject", actor="human:ann", proposal_hash=shown, reason="keep it small")
     out = say(graph, "Well?")
     told = model.asked[2].system
     assert "Decided since your last turn, 1:" in told
@@ -75,7 +75,7 @@ def test_a_rejection_is_told_in_the_next_turn_with_its_reason_and_cannot_be_take
     ]
     assert len(notes.proposals()) == 1
     with pytest.raises(rd.Refusal, match="already rejected") as refused:
-        notes.decide(proposal.id, "approve", **decide)
+        notes.decide(proposal.id, "approve", actor="human:ann", proposal_hash=shown)
     assert refused.value.code == "already_decided"
     say(graph, "And now?")
     assert "Decided since your last turn" not in model.asked[3].system
