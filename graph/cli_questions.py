@@ -132,6 +132,7 @@ def claims(session: SessionArgument = "", home: HomeOption = "", json: JsonOptio
     from dataclasses import asdict
 
     from researchdesk.graph.words import checked_text, lacking_text
+    from researchdesk.state.claim_list import CLAIM_COLUMNS, claim_row
     from researchdesk.state.investigation_views import checked, claims_view, lacking
 
     with existing_desk(home) as desk:
@@ -148,34 +149,10 @@ def claims(session: SessionArgument = "", home: HomeOption = "", json: JsonOptio
         )
     )
     result_table(
-        ("claim", "question", "status", "sources", "independence", "challenges", "lacks", "text"),
-        (_claim_row(claim) for claim in found),
+        CLAIM_COLUMNS,
+        (claim_row(claim) for claim in found),
         prose=("independence", "challenges", "lacks", "text"),
     )
-
-
-def _claim_row(claim: dict[str, Any]) -> tuple[str, ...]:
-    from researchdesk.graph.words import independence_text
-    from researchdesk.state.frontier import ROOT
-
-    scope = f" [only: {claim['scope']}]" if claim["scope"] else ""
-    return (
-        claim["id"],
-        claim["question_id"] or ROOT,
-        claim["status"],
-        ", ".join(dict.fromkeys(link["source_id"] for link in claim["links"])) or "none",
-        independence_text(len(claim["links"]), [cluster["reasons"] for cluster in claim["independent"]]),
-        ", ".join(_challenges(claim["challenges"])) or "none",
-        "; ".join(claim["lacks"]),
-        f"{claim['text']}{scope}",
-    )
-
-
-def _challenges(found: list[dict[str, Any]]) -> Iterator[str]:
-    for challenge in found:
-        cause = f"/{challenge['cause']}" if challenge["cause"] else ""
-        evidence = f" ({challenge['evidence']})" if challenge["evidence"] else ""
-        yield f"{challenge['id']} {challenge['strategy']}: {challenge['outcome'] or 'open'}{cause}{evidence}"
 
 
 @app.command("add")

@@ -15,7 +15,7 @@ from langgraph.errors import GraphDrained
 from langgraph.runtime import RunControl
 
 from researchdesk.graph.checkpoints import checkpointer_of
-from researchdesk.graph.costs import Prices, priced, usd
+from researchdesk.graph.costs import Prices, money_text, priced, usd
 from researchdesk.graph.driver import DRIVER_KEY, PARALLEL_CALLS, Driver, StreamEvent
 from researchdesk.graph.invocation import blocking_on_errors, make_driver
 from researchdesk.graph.models import model_name, resolve_model
@@ -28,6 +28,8 @@ from researchdesk.graph.options import (
     whole_paths,
 )
 from researchdesk.graph.research import ResearchGraph, create_research_graph
+from researchdesk.graph.words import STOP_WORDS
+from researchdesk.state.desk.markup import card
 from researchdesk.state.ids import session_stream
 from researchdesk.state.vocabulary import INVESTIGATION_LABELS, ScopeLevel
 from researchdesk.tools.door import Session
@@ -59,6 +61,16 @@ class RunResult:
     drained: bool = False
     cost_usd: float | None = 0.0
     """What the run has cost in all; None where a price is not known."""
+
+    def _repr_html_(self) -> str:
+        fields = {
+            "status": f"{self.status}, stage {self.stage}" + (", told to stop" if self.drained else ""),
+            "stopped early": STOP_WORDS.get(self.stop_reason or "", self.stop_reason or ""),
+            "blocked by": self.blocked_reason,
+            "report": self.report_artifact_id,
+            "cost": money_text(self.cost_usd),
+        }
+        return card(f"Run {self.session_id}", fields)
 
 
 def run_research(

@@ -1,11 +1,13 @@
 """What a person reads about a run instead of its codes: how it stands, why it stopped, what an event was."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, assert_never
+from typing import assert_never
 
 from researchdesk.graph.plain import one_line
 from researchdesk.state import events as ev
 from researchdesk.state.desk import events as dv
+from researchdesk.state.investigation_texts import checked_text as checked_text
+from researchdesk.state.investigation_texts import independence_text as independence_text
+from researchdesk.state.investigation_texts import lacking_text as lacking_text
 from researchdesk.state.run import ResearchRun
 from researchdesk.state.vocabulary import ClaimStatus, QuestionStatus
 
@@ -94,39 +96,6 @@ def model_text(model: str) -> str:
     if not model:
         return "not recorded"
     return "no language model (the embedded rules)" if model == "offline" else one_line(model)
-
-
-def checked_text(coverage: Mapping[str, Any]) -> str:
-    """Coverage and what was verified, in one line; ``challenged``, ``verified`` and ``total`` are counts of claims."""
-    challenged, verified, total = (coverage[key] for key in ("challenged", "verified", "total"))
-    return f"checked {challenged} of {total} claim{'' if total == 1 else 's'}; {verified} verified"
-
-
-def lacking_text(lacking: Mapping[str, int]) -> str:
-    """What claims lack to be verified, in one line; "" where none is left to verify.
-
-    Args:
-        lacking: ``total`` claims that are not verified, of which ``sources`` and ``challenges`` lack these.
-    """
-    total = lacking["total"]
-    needs = (
-        ("another independent source", lacking["sources"]),
-        ("a survived challenge", lacking["challenges"]),
-    )
-    told = [f"{count} of {total} need{'s' if count == 1 else ''} {what}" for what, count in needs if count]
-    return ", ".join(told)
-
-
-def independence_text(links: int, clusters: Sequence[Sequence[str]]) -> str:
-    """How many independent origins that many links come to, and why not more: "5 links, 1 origin: …".
-
-    Args:
-        clusters: for each independent cluster of sources what ties its members together, in words.
-    """
-    origins = len(clusters)
-    text = f"{links} link{'' if links == 1 else 's'}, {origins} origin{'' if origins == 1 else 's'}"
-    reasons = [reason for cluster in clusters for reason in cluster]
-    return f"{text}: {'; '.join(reasons)}" if reasons else text
 
 
 def describe(event: ev.AnyEvent, *, limit: int = 100) -> str:

@@ -15,6 +15,7 @@ from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 from rpds import HashTrieMap
 
+from researchdesk.state.desk.markup import table
 from researchdesk.state.errors import Refusal
 from researchdesk.state.frontier import ROOT, Frontier
 from researchdesk.state.ids import numbered
@@ -79,6 +80,21 @@ class Challenges:
     def open(self) -> tuple[Challenge, ...]:
         """The challenges that have no outcome yet."""
         return tuple(challenge for challenge in self if challenge.status == "open")
+
+    def _repr_html_(self) -> str:
+        columns = ("challenge", "of", "strategy", "outcome", "searched for", "found")
+        rows = (
+            (
+                *(made.id, made.target_id, made.strategy),
+                *(
+                    "/".join(filter(None, (made.outcome or made.status, made.cause))),
+                    made.query,
+                    made.evidence,
+                ),
+            )
+            for made in self
+        )
+        return table(columns, rows, caption=f"Challenges: {len(self.by_id)}")
 
 
 @plain_dataclass(frozen=True, slots=True, kw_only=True)

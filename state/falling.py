@@ -11,6 +11,7 @@ from typing import Literal
 from researchdesk.state.challenges import Challenges, put_challenge
 from researchdesk.state.citations import cited_ids
 from researchdesk.state.claims import Claim, Source
+from researchdesk.state.desk.markup import table
 from researchdesk.state.errors import NotFound
 from researchdesk.state.investigation import Investigation
 from researchdesk.state.limits import Limits
@@ -64,6 +65,35 @@ class Falling:
     claims: tuple[FallingClaim, ...] = ()
     questions: tuple[FallingQuestion, ...] = ()
     sentences: tuple[FallingSentence, ...] = ()
+
+    def _repr_html_(self) -> str:
+        claims = (
+            (
+                one.id,
+                one.loss,
+                f"{one.before} → {one.after}",
+                f"{one.origins_before} → {one.origins_after}",
+                one.text,
+            )
+            for one in self.claims
+        )
+        answers = ((one.id, one.loss, ", ".join(one.claim_ids), one.text) for one in self.questions)
+        written = ((one.section, one.loss, ", ".join(one.cites), one.text) for one in self.sentences)
+        return "".join(
+            (
+                table(
+                    ("claim", "loss", "status", "origins", "text"),
+                    claims,
+                    caption=f"Claims: {len(self.claims)}",
+                ),
+                table(
+                    ("question", "loss", "claims", "text"), answers, caption=f"Answers: {len(self.questions)}"
+                ),
+                table(
+                    ("section", "loss", "cites", "text"), written, caption=f"Sentences: {len(self.sentences)}"
+                ),
+            )
+        )
 
 
 def what_falls(

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from rpds import HashTrieMap
 
+from researchdesk.state.desk.markup import table
 from researchdesk.state.errors import Refusal
 from researchdesk.state.ids import numbered
 from researchdesk.state.questions import (
@@ -69,6 +70,19 @@ class Frontier:
         for key in self.children.get(question_id) or ():
             yield self.questions[key]
             yield from self.descendants(key)
+
+    def _repr_html_(self) -> str:
+        columns = ("question", "status", "priority", "searches", "waits for", "asked", "answered or assumed")
+        tree = (self.root, *self.descendants(ROOT)) if self.questions else ()
+        rows = (
+            (
+                *("· " * question.depth + question.id, question.status, str(question.priority)),
+                *(str(self.searches(question.id)), ", ".join(q.id for q in self.waits_for(question))),
+                *(question.text, question.answer or question.assumption),
+            )
+            for question in tree
+        )
+        return table(columns, rows, caption=f"Questions: {len(self.questions)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

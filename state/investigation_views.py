@@ -169,10 +169,11 @@ def claims_view(investigation: Investigation, limits: Limits) -> list[dict[str, 
     that they form (``source_ids``, ``reasons``), ``lacks`` what it needs to be VERIFIED, ``challenges`` the fields of
     `Challenge`.
     """
-    return [_claim(investigation, claim, limits) for claim in investigation.notes.all_claims]
+    return [claim_view(investigation, claim, limits) for claim in investigation.notes.all_claims]
 
 
-def _claim(investigation: Investigation, claim: Claim, limits: Limits) -> dict[str, Any]:
+def claim_view(investigation: Investigation, claim: Claim, limits: Limits) -> dict[str, Any]:
+    """One claim as in `claims_view`."""
     sources, challenges = investigation.notes.sources, investigation.challenges
     missing = lacks(claim, sources, challenges, limits) if claim.status == "UNVERIFIED" else ()
     return {

@@ -13,6 +13,7 @@ from rpds import HashTrieMap
 from rpds import List as Stack
 
 from researchdesk.state import events as ev
+from researchdesk.state.cards import run_card
 from researchdesk.state.copying import changed
 from researchdesk.state.ids import numbered
 from researchdesk.state.limits import ARTIFACTS, CHECKPOINTS, STEPS, Limits
@@ -138,6 +139,9 @@ class ResearchRun:
     def all_sources(self) -> tuple[ev.SourceRecorded, ...]:
         """Every source in the order of its id."""
         return tuple(self.sources[numbered("s", n)] for n in range(1, len(self.sources) + 1))
+
+    def _repr_html_(self) -> str:
+        return run_card(self)
 
     def section(self, key: str) -> Section | None:
         """The required section of that key, or None."""

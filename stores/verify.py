@@ -4,6 +4,7 @@ import contextlib
 from collections import defaultdict
 from dataclasses import dataclass, field
 
+from researchdesk.state.desk.markup import card
 from researchdesk.state.errors import IntegrityError, LedgerCorrupt, NotFound
 from researchdesk.state.ids import stream_owner
 from researchdesk.state.row_changes import Row, row_digest
@@ -27,6 +28,16 @@ class VerifyReport:
     def ok(self) -> bool:
         """Whether nothing is wrong."""
         return not self.problems
+
+    def _repr_html_(self) -> str:
+        found = [f"problem {number}" for number in range(1, len(self.problems) + 1)]
+        fields = {
+            "checked": ", ".join(f"{count:,} {name}" for name, count in self.checked.items()),
+            "store": self.store,
+            **dict(zip(found[:SHOWN], self.problems, strict=False)),
+            "more problems": f"{len(self.problems) - SHOWN:,}" if len(self.problems) > SHOWN else "",
+        }
+        return card(f"Verified: {'all is well' if self.ok else f'{len(self.problems):,} problems'}", fields)
 
 
 @dataclass(slots=True)

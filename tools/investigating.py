@@ -18,7 +18,6 @@ class Investigating(Shown):
     """The part of a session that concerns its investigation, as it stands now."""
 
     __slots__ = ()
-    id: str
     record_decided: Record
 
     @property

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from researchdesk.state.cards import session_card
 from researchdesk.state.challenges import Challenges
-from researchdesk.state.claims import Claim
+from researchdesk.state.claim_list import Claims
 from researchdesk.state.errors import NotFound
 from researchdesk.state.falling import Falling, what_falls
 from researchdesk.state.frontier import Frontier
@@ -23,6 +24,7 @@ class Shown:
     """What a session shows of its run; each value is immutable and stands as of `workspace`."""
 
     __slots__ = ()
+    id: str
     records: Records
 
     @property
@@ -51,14 +53,18 @@ class Shown:
         return self.investigation.notes
 
     @property
-    def claims(self) -> tuple[Claim, ...]:
+    def claims(self) -> Claims:
         """The claims of the run, in the order of their ids."""
-        return tuple(self.notes.all_claims)
+        run = self.run
+        return Claims.of(self.investigation, run.limits) if run else Claims()
 
     @property
     def challenges(self) -> Challenges:
         """The challenges of the run."""
         return self.investigation.challenges
+
+    def _repr_html_(self) -> str:
+        return session_card(self.id, self.workspace)
 
     def report_texts(self) -> dict[str, str]:
         """The texts of the report, by the key of their section; of one written whole under the key ``report``."""

@@ -6,7 +6,7 @@ This is the only module that opens databases.
 import contextlib
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from researchdesk.state.desk.policies import NO_POLICIES, Policies
 from researchdesk.state.errors import LedgerCorrupt, NotFound, Unavailable, UsageError
 from researchdesk.state.ids import session_stream, stream_owner
 from researchdesk.state.names import clean_id
+from researchdesk.state.session_list import Sessions, SessionSummary
 from researchdesk.state.vocabulary import RESEARCH_LABEL, Profile
 from researchdesk.stores.jsonl import Imported, export_lines
 from researchdesk.stores.ledger import ENDED, Ledger
@@ -49,22 +50,6 @@ if TYPE_CHECKING:
 HOME_VARIABLE = "RESEARCHDESK_HOME"
 DEFAULT_HOME = ".researchdesk"
 _MADE_BY_USE = ("reports", "index.sqlite", "checkpoints.sqlite")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionSummary:
-    """One line about a session: ``objective`` is empty where no research runs in it."""
-
-    session_id: str
-    objective: str
-    status: str
-    stage: str
-    stop_reason: str
-    sources: int
-    created_at: str
-    updated_at: str
-    driver: str = ""
-    """Who drives it at this moment; empty where nobody does."""
 
 
 class Desk(Approving, Extending):
@@ -175,7 +160,7 @@ class Desk(Approving, Extending):
             raise NotFound(f"no session in {self.where} yet; start one with `researchdesk run`")
         return str(rows[0]["session_id"])
 
-    def sessions(self) -> list[SessionSummary]:
+    def sessions(self) -> Sessions:
         """All sessions, newest first."""
         rows = self.ledger.query(
             "SELECT s.session_id, s.created_at, coalesce(r.objective, '') AS objective, "
@@ -186,7 +171,10 @@ class Desk(Approving, Extending):
             "AS updated_at FROM sessions s LEFT JOIN research_runs r USING (session_id) ORDER BY s.created_at DESC"
         )
         drivers = self.drivers([str(row["session_id"]) for row in rows if row["status"] == "active"])
-        return [SessionSummary(**row, driver=drivers.get(str(row["session_id"]), "")) for row in rows]  # type: ignore[arg-type]
+        return Sessions(
+            SessionSummary(**row, driver=drivers.get(str(row["session_id"]), ""))  # type: ignore[arg-type]
+            for row in rows
+        )
 
     def log(self, session_id: str = "", *, all_sessions: bool = False) -> Log:
         """What was said and called in a session, by default the latest, or in all of them by time.

@@ -5,12 +5,14 @@ Colours are those of the page it stands in, tints let its background through: so
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from itertools import islice
 from typing import Final
 
 from researchdesk.state.desk.labels import visible
 from researchdesk.state.envelopes import printable
 from researchdesk.state.texts import cut
 
+ROWS_SHOWN: Final = 100
 _CELL: Final = "text-align:left;vertical-align:top;padding:.15em .8em .15em 0"
 _HEAD: Final = f"{_CELL};opacity:.7;border-bottom:1px solid rgba(128,128,128,.5)"
 _BOX: Final = (
@@ -31,11 +33,15 @@ def shown(text: str, limit: int = 300) -> str:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = "") -> str:
-    """Rows of texts under their names."""
+    """Rows of texts under their names: the first `ROWS_SHOWN`, and how many more there are."""
+    waiting = iter(rows)
+    first = list(islice(waiting, ROWS_SHOWN))
+    hidden = sum(1 for _ in waiting)
+    more = f'<div style="{_QUIET}">and {hidden:,} more</div>' if hidden else ""
     title = f'<caption style="text-align:left">{shown(caption)}</caption>' if caption else ""
     head = "".join(f'<th style="{_HEAD}">{shown(name)}</th>' for name in columns)
-    body = "".join(f"<tr>{_cells(row)}</tr>" for row in rows)
-    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    body = "".join(f"<tr>{_cells(row)}</tr>" for row in first)
+    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
 
 def card(title: str, fields: Mapping[str, str], *, diff: str = "") -> str:
