@@ -16,7 +16,7 @@ def tools(
     ] = "text",
     json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
 ) -> None:
-    """List the tools with their arguments: those of the sources, of a research run, and of its investigation."""
+    """List the tools with their arguments: of the sources, of a research run, of its investigation, of the desk."""
     from researchdesk.tools.registry import REGISTRY
 
     listed = [

@@ -17,17 +17,20 @@ from researchdesk.state.desk.changes import (
     check_free,
     events_of,
     outcome_of,
+    restored_path,
     revision_id,
 )
 from researchdesk.state.desk.desk_state import DeskState
 from researchdesk.state.desk.edits import clean_content
 from researchdesk.state.desk.files import Cause, DeskFile, FileKind, FileList, Revisions
+from researchdesk.state.desk.hits import DeskHit
 from researchdesk.state.desk.judging import after, short
-from researchdesk.state.desk.paths import clean_path, free_path, is_inside
+from researchdesk.state.desk.paths import clean_path, is_inside
 from researchdesk.state.errors import IntegrityError, NotFound, Refusal
 from researchdesk.state.ids import content_hash
 from researchdesk.stores.ledger import HeadMoved
 from researchdesk.tools.deciding import COMMIT_TRIES, write
+from researchdesk.tools.desk.searching import search_desk
 from researchdesk.tools.records import Records
 
 SAME_EDIT = timedelta(seconds=60)
@@ -72,6 +75,11 @@ class Files:
     def read(self, file: str, *, version: str = "") -> str:
         """The text of a file, or of an earlier version of it by its hash."""
         return self.records.text(version or self.get(file).content_hash)
+
+    def search(self, words: str, *, folder: str = "", limit: int = 20) -> list[DeskHit]:
+        """The places in the files of a folder, or of the whole desk, that answer a few words, best first."""
+        desk = self.records.desk().desk
+        return search_desk(self.records.ledger, desk, self.records.text, words, folder=folder, limit=limit)
 
     def put(
         self, path: str, content: str = "", *, actor: str, kind: FileKind | None = None, if_match: str = ""
@@ -167,11 +175,10 @@ class Files:
             if kept is None:
                 raise NotFound(f"no revision '{revision[:80]}' on this desk")
             file = desk.files[kept.file_id]
-            taken = [other.path for other in desk.live if other.id != file.id]
             restored = dv.FileChanged(
                 file_id=file.id,
                 op="restore",
-                path=free_path(kept.path, taken),
+                path=restored_path(kept, desk),
                 content_hash=kept.content_hash,
                 chars=kept.chars,
                 deleted=False,

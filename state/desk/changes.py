@@ -9,8 +9,8 @@ from researchdesk.state.copying import changed
 from researchdesk.state.desk.desk_state import DeskState
 from researchdesk.state.desk.edits import Edit, apply, cells_of, guard_of, make_edit, touched_unchanged
 from researchdesk.state.desk.events import FileChanged
-from researchdesk.state.desk.files import ChangeOp, DeskFile, FileKind
-from researchdesk.state.desk.paths import clean_path, is_inside, parent_of, path_key
+from researchdesk.state.desk.files import ChangeOp, DeskFile, FileKind, Revision
+from researchdesk.state.desk.paths import clean_path, free_path, is_inside, name_of, parent_of, path_key
 from researchdesk.state.desk.proposals import Guard, Verb
 from researchdesk.state.errors import Refusal
 from researchdesk.state.ids import content_hash
@@ -116,37 +116,59 @@ def _renamed(new_path: str, file: DeskFile, desk: DeskState) -> Outcome:
         raise Refusal("invalid_arguments", f'new_path: the file is at "{new_path}" already.')
     if file.kind == "folder" and is_inside(new_path, file.path):
         raise Refusal("invalid_arguments", f'new_path: "{new_path}" is inside the folder that moves.')
-    check_free(desk, new_path, but=file.id)
+    check_free(desk, new_path, but=file)
     if file.kind != "folder":
         return Outcome(op="rename", path=new_path)
     inside = sorted(
         (other for other in desk.live if is_inside(other.path, file.path)), key=lambda one: one.path
     )
-    moved = tuple((other.id, clean_path(new_path + other.path[len(file.path) :])) for other in inside)
-    for key, path in moved:
-        check_free(desk, path, but=key)
-    return Outcome(op="rename", path=new_path, moved=moved)
+    moved = tuple((other, clean_path(new_path + other.path[len(file.path) :])) for other in inside)
+    for other, path in moved:
+        check_free(desk, path, but=other)
+    return Outcome(op="rename", path=new_path, moved=tuple((other.id, path) for other, path in moved))
 
 
-def check_free(desk: DeskState, path: str, *, but: str = "") -> None:
-    """Refuse a path where another file than ``but`` stands, or that leads through a document.
+def check_free(desk: DeskState, path: str, *, but: DeskFile | None = None) -> None:
+    """Refuse a path where another file than ``but`` stands, that leads through a document, or that files are in.
+
+    A folder that moves may go where files are: it takes its own along.
 
     Raises:
         Refusal: ``exists``.
     """
     taken = desk.at_path(path)
-    if taken is not None and taken.id != but:
+    if taken is not None and (but is None or taken.id != but.id):
         raise Refusal("exists", f'"{taken.path}" already exists (id {taken.id}). Use desk_update_file.')
-    folder = parent_of(path)
-    while folder:
+    for folder in _folders_above(path):
         above = desk.at_path(folder)
         if above is not None and above.kind != "folder":
             raise Refusal("exists", f'"{above.path}" is a {above.kind}, nothing can be put into it.')
-        folder = parent_of(folder)
-    if taken is None:
+    if taken is None and (but is None or but.kind != "folder"):
         inside = next((other for other in desk.live if is_inside(other.path, path)), None)
-        if inside is not None and not but:
+        if inside is not None:
             raise Refusal("exists", f'"{path}" is a folder already: "{inside.path}" is in it.')
+
+
+def restored_path(kept: Revision, desk: DeskState) -> str:
+    """Where a file comes back to: where it was, or as near to it as what stands there now lets it."""
+    others = [other for other in desk.live if other.id != kept.file_id]
+    documents = {path_key(other.path) for other in others if other.kind != "folder"}
+    path = kept.path
+    for folder in _folders_above(path):
+        if path_key(folder) in documents:
+            path = f"{parent_of(folder)}/{name_of(path)}".removeprefix("/")
+    taken = {path_key(other.path) for other in others}
+    if kept.kind != "folder":
+        taken |= {path_key(folder) for other in others for folder in _folders_above(other.path)}
+    return free_path(path, taken)
+
+
+def _folders_above(path: str) -> list[str]:
+    """The folders that a path leads through, the innermost first."""
+    folders = []
+    while path := parent_of(path):
+        folders.append(path)
+    return folders
 
 
 def after_hash_of(outcome: Outcome, base_hash: str) -> str:
@@ -206,6 +228,7 @@ __all__ = [
     "guard_for",
     "outcome_of",
     "path_key",
+    "restored_path",
     "revision_id",
     "still_right",
     "verb_of",

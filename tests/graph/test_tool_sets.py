@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import researchdesk as rd
+from researchdesk.graph.offering import offered
 from researchdesk.state.vocabulary import INVESTIGATION_LABELS, RESEARCH_LABEL
 from researchdesk.tools.registry import REGISTRY
 
@@ -36,7 +37,8 @@ def test_an_agent_of_ones_own_gets_the_ten_of_a_research_run(desk: rd.Desk) -> N
     session = start(desk)
     assert session.workspace.session is not None and session.workspace.session.labels == (RESEARCH_LABEL,)
     assert session.workspace.investigation is None
-    assert [spec.name for spec in session.tools()] == RESEARCH
+    assert [spec.name for spec in session.tools() if not spec.on_desk] == RESEARCH
+    assert not [spec.name for spec in offered(session) if spec.on_desk]
 
 
 def test_and_with_an_investigation_all_twenty_five(desk: rd.Desk) -> None:
@@ -45,7 +47,7 @@ def test_and_with_an_investigation_all_twenty_five(desk: rd.Desk) -> None:
     session = start(desk, investigation=True)
     assert session.workspace.session is not None and session.workspace.session.labels == INVESTIGATION_LABELS
     assert session.frontier.root.text == "Why is the sky blue?"
-    assert [spec.name for spec in session.tools()] == INVESTIGATIVE
+    assert [spec.name for spec in session.tools() if not spec.on_desk] == INVESTIGATIVE
 
 
 def test_a_session_that_keeps_no_questions_is_not_changed_by_the_tools_for_them(desk: rd.Desk) -> None:
@@ -61,5 +63,5 @@ def test_every_run_of_the_research_graph_is_an_investigation(desk: rd.Desk) -> N
     graph = rd.create_research_graph(desk, model=silent, sources=sky(), scope="quick")
     graph.invoke({"objective": "How wide must a widget be?"}, {"configurable": {"thread_id": "s1"}})
     session = desk.existing("s1")
-    assert [spec.name for spec in session.tools()] == INVESTIGATIVE
+    assert [spec.name for spec in session.tools() if not spec.on_desk] == INVESTIGATIVE
     assert session.frontier.root.text == "How wide must a widget be?"

@@ -35,6 +35,7 @@ INVESTIGATIVE = [
     "record_challenge_result",
     "challenges_view",
 ]
+DESK_READING = ["desk_list_files", "desk_read_file", "desk_read_context", "desk_search_content"]
 
 
 def test_the_registry_knows_the_tools_of_the_investigative_loop() -> None:
@@ -42,8 +43,11 @@ def test_the_registry_knows_the_tools_of_the_investigative_loop() -> None:
     assert list(REGISTRY.investigative_loop) == [*RESEARCH, *INVESTIGATIVE]
 
 
-def test_the_tools_that_are_offered_by_default_are_the_ten_of_a_research_run(desk: Desk) -> None:
-    assert [spec.name for spec in desk.session("s1").tools()] == RESEARCH == list(REGISTRY.research_loop)
+def test_the_tools_that_a_session_has_by_default_are_the_ten_of_a_research_run_and_reading_the_desk(
+    desk: Desk,
+) -> None:
+    assert list(REGISTRY.research_loop) == RESEARCH
+    assert [spec.name for spec in desk.session("s1").tools()] == [*RESEARCH, *DESK_READING]
 
 
 @pytest.mark.parametrize("labels", [(INVESTIGATION_LABEL,), INVESTIGATION_LABELS])

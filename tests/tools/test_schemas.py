@@ -8,7 +8,7 @@ from researchdesk.tools.registry import REGISTRY
 from researchdesk.tools.schema_lint import lint_schema
 from researchdesk.tools.spec import ToolSpec
 
-SPECS = REGISTRY.investigative_loop
+SPECS = REGISTRY.every_tool
 EVERY_TOOL = pytest.mark.parametrize("spec", list(SPECS.values()), ids=list(SPECS))
 
 

@@ -508,6 +508,7 @@ def test_tools_are_listed_with_their_family() -> None:
         "sources": 2,
         "research": 8,
         "investigate": 15,
+        "desk": 8,
     }
     assert "\n\nfrontier_next (investigate)\n  " in call("tools").stdout
 
