@@ -1,7 +1,7 @@
 """The commands about changes that wait for a person: `proposals list`, `show`, `approve` and `reject`."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,6 +15,7 @@ from researchdesk.graph.exits import Exit
 if TYPE_CHECKING:
     from researchdesk.graph.desk_proposals import Outcome
     from researchdesk.state.desk.judging import Choice
+    from researchdesk.state.desk.proposals import Proposal
     from researchdesk.tools.workspace import Desk
 
 app = typer.Typer(
@@ -145,11 +146,14 @@ def approve(
             "the --hash that it shows; --yes approves unseen"
         )
     with existing_desk(home) as desk:
-        outcomes = [
-            _approved(desk, one, args, proposal_hash, actor=who, ask=not (yes or proposal_hash), home=home)
-            for one in proposals
-        ]
-    _tell(outcomes, json=json)
+        ask = not (yes or proposal_hash)
+        _tell(
+            (
+                _approved(desk, one, args, proposal_hash, actor=who, ask=ask, home=home)
+                for one in [desk.proposal(given) for given in proposals]
+            ),
+            json=json,
+        )
 
 
 @app.command("reject")
@@ -170,28 +174,29 @@ def reject(
     if not reason.strip():
         raise UsageError("say why with --reason: the model is told it, so that it does not ask again")
     with existing_desk(home) as desk:
-        outcomes = [
-            _decided(desk, one, "reject", desk.proposal(one).hash, actor=who, reason=reason, home=home)
-            for one in proposals
-        ]
-    _tell(outcomes, json=json)
+        _tell(
+            (
+                _decided(desk, one.id, "reject", one.hash, actor=who, reason=reason, home=home)
+                for one in [desk.proposal(given) for given in proposals]
+            ),
+            json=json,
+        )
 
 
 def _approved(
-    desk: "Desk", proposal: str, args: str, proposal_hash: str, *, actor: str, ask: bool, home: str
+    desk: "Desk", found: "Proposal", args: str, proposal_hash: str, *, actor: str, ask: bool, home: str
 ) -> "Outcome":
     """The outcome of one approval; where ``ask``, after its diff was shown and a person said yes."""
-    found = desk.proposal(proposal)
     edited = shown.edited(desk, found, args)
     if proposal_hash or found.status != "pending":
         given = proposal_hash or found.hash
-        return _decided(desk, proposal, "approve", given, actor=actor, edited=edited, home=home)
-    seen = desk.preview(proposal, edited)
+        return _decided(desk, found.id, "approve", given, actor=actor, edited=edited, home=home)
+    seen = desk.preview(found.id, edited)
     if ask:
         show_note(shown.view(found, seen, state=shown.state(found, desk.records.now())))
         if not typer.confirm("approve?", default=False, err=True):
             return shown.left(found)
-    return _decided(desk, proposal, "approve", seen.proposal_hash, actor=actor, edited=edited, home=home)
+    return _decided(desk, found.id, "approve", seen.proposal_hash, actor=actor, edited=edited, home=home)
 
 
 def _decided(
@@ -216,13 +221,16 @@ def _decided(
     return shown.came_of(decided, decision, home=home)
 
 
-def _tell(outcomes: "list[Outcome]", *, json: bool) -> None:
-    if json:
-        result_json([outcome.as_json() for outcome in outcomes])
+def _tell(outcomes: "Iterable[Outcome]", *, json: bool) -> None:
+    """Tell each outcome as soon as it is there; a JSON document at the end."""
+    told = []
     for outcome in outcomes:
+        told.append(outcome)
         if not json:
             result(f"{outcome.proposal_id}  {outcome.status}  {outcome.text}")
         if outcome.next:
             note(f"{outcome.proposal_id}: {outcome.next}")
-    if not all(outcome.ok for outcome in outcomes):
+    if json:
+        result_json([outcome.as_json() for outcome in told])
+    if not all(outcome.ok for outcome in told):
         raise typer.Exit(Exit.FAILED)

@@ -59,7 +59,8 @@ def read_paths(paths: list[Path], *, folder: str = "") -> Found:
     found = Found()
     for path in paths:
         if os.path.isdir(path):  # noqa: PTH112 - says no where `Path.is_dir` raises
-            _read_folder(path, _joined(folder, path.name), found)
+            name = path.resolve().name if path.name == ".." else path.name
+            _read_folder(path, _joined(folder, name), found)
             continue
         try:
             found.add(_read_file(path, folder), path)
@@ -131,9 +132,10 @@ def _read_file(path: Path, folder: str) -> list[NewFile]:
 
 
 def _bytes(path: Path, limit: int) -> bytes:
-    with path.open("rb") as file:
+    # Without waiting: a pipe that nobody writes to would be waited for until the end of days.
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise Refusal("bad_file", "it is no plain file")
+            raise Refusal("bad_file", "it is no plain file; a pipe is read from stdin")
         data = file.read(limit + 1)
     if len(data) > limit:
         raise Refusal("bad_file", f"it has over {limit:,} bytes")

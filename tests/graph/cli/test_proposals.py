@@ -146,6 +146,12 @@ def test_several_proposals_are_decided_in_the_order_in_which_they_are_named(desk
     assert f"builds on  {first}" in call("proposals", "show", second).stdout
 
 
+def test_an_unknown_id_among_several_decides_nothing(desk: Desk, proposed: str) -> None:
+    done = call("proposals", "approve", proposed, "p_1", "--yes")
+    assert (done.exit_code, done.stdout) == (1, "") and "no proposal 'p_1'" in done.stderr
+    assert desk.proposal(proposed).status == "pending"
+
+
 def test_what_cannot_run_any_more_exits_with_1_and_says_what_to_do(desk: Desk, proposed: str) -> None:
     saved = call("desk", "put", "budget.csv", "--force", stdin="item,eur\nrent,1000\n")
     assert saved.exit_code == 0
