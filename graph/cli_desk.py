@@ -1,4 +1,4 @@
-"""The commands about the desk's files: `desk ls`, `cat`, `put`, `mv`, `rm`, `revisions` and `restore`."""
+"""The commands about the desk's files: `desk ls`, `cat`, `put`, `mv`, `rm`, `revisions`, `restore`, `search`."""
 
 import sys
 from pathlib import Path
@@ -243,6 +243,35 @@ def restore(
     _say(restored, f"restored from {revision}", json=json)
 
 
+@app.command("search")
+def search(
+    words: Annotated[list[str], typer.Argument(metavar="WORDS…", help="What to look for.")],
+    folder: Annotated[
+        str, typer.Option("--folder", metavar="FOLDER", help="Only in this folder.", show_default=False)
+    ] = "",
+    limit: Annotated[
+        int, typer.Option("--limit", min=1, max=1000, metavar="N", help="At most so many.")
+    ] = 20,
+    home: HomeOption = "",
+    json: JsonOption = False,
+) -> None:
+    """Find words in the files of the desk, the best places first."""
+    from dataclasses import asdict
+
+    with existing_desk(home) as desk:
+        hits = desk.files.search(" ".join(words), folder=desk_files.folder_of(desk, folder), limit=limit)
+    if json:
+        result_json([asdict(hit) for hit in hits])
+        return
+    if not hits:
+        note("nothing was found")
+    result_table(
+        ("file", "place", "text"),
+        ((hit.path, hit.ref or f"line {hit.line}", hit.snippet) for hit in hits),
+        prose=("file", "text"),
+    )
+
+
 app.command("import")(cli_disk.import_)
 app.command("export")(cli_disk.export)
 
@@ -296,7 +325,8 @@ def _put(desk: "Desk", new: "NewFile", *, actor: str, if_match: str, force: bool
     if there and force:
         match = there.content_hash
     try:
-        return desk.files.put(new.path, new.content, actor=actor, kind=new.kind, if_match=match)
+        path = there.path if there else new.path
+        return desk.files.put(path, new.content, actor=actor, kind=new.kind, if_match=match)
     except Refusal as problem:
         if there is None or problem.code not in ("precondition", "conflict"):
             raise

@@ -1,6 +1,7 @@
 """The commands about the desk's files, as a person calls them."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -79,7 +80,8 @@ def test_another_text_is_only_saved_over_the_version_that_was_read(tmp_path: Pat
     assert wrong.exit_code == 1
     assert "changed since you read it (now 98ea6e4f, you had 00000000)" in wrong.stderr
     assert parsed("desk", "put", "plan.md", "new.md", "--if-match", FIRST[7:19])["rev"] == 2
-    assert parsed("desk", "put", "plan.md", "-", "--force", stdin="he\n")["rev"] == 3
+    third = parsed("desk", "put", parsed("desk", "ls")[0]["id"], "-", "--force", stdin="he\n")
+    assert (third["path"], third["rev"]) == ("plan.md", 3)
     assert call("desk", "cat", "plan.md").stdout == "he\n"
     assert call("desk", "put", "else.md", "new.md", "--if-match", FIRST).exit_code == 1
 
@@ -173,6 +175,7 @@ def test_a_folder_is_listed_and_moved_with_what_is_in_it() -> None:
         (["put", "a.md", "."], 1, "cannot read .: Is a directory"),
         (["put", "a.md", "latin.txt"], 1, "latin.txt: it is not UTF-8 text (byte 4); save it as UTF-8"),
         (["put", "a.md", "nul.txt"], 1, "nul.txt: it holds NUL characters"),
+        (["put", "a.md", "pipe"], 1, "pipe: it is no plain file; a pipe is read from stdin"),
         (["put", "../a.md"], 1, '"../a.md" is not a desk path'),
         (["put", "a.md", "latin.txt", "--report", "r1"], 2, "name one: FILE, --report SESSION or --handoff"),
         (["put", "a.md", "--actor", "agent:chat"], 1, "agent:chat changes files through its tools alone."),
@@ -187,6 +190,7 @@ def test_a_folder_is_listed_and_moved_with_what_is_in_it() -> None:
 def test_wrong_use_is_one_message_and_changes_nothing(arguments: list[str], code: int, said: str) -> None:
     Path("latin.txt").write_bytes("caf\xe9".encode("latin-1"))
     Path("nul.txt").write_bytes(b"a\0b")
+    os.mkfifo("pipe")
     for path in ("kept.md", "other.md"):
         call("desk", "put", path, stdin="hi\n")
     before = parsed("desk", "ls")
@@ -248,3 +252,18 @@ def test_working_with_the_desk_loads_no_langgraph_and_no_library_of_workbooks() 
     Path("b.md").write_text("b\n")
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_words_are_found_in_documents_and_cells_and_in_one_folder() -> None:
+    call("desk", "put", "notes/rent.md", stdin="# Flat\n\nThe landlord raises the rent in May.\n")
+    call("desk", "put", "budget.csv", stdin=BUDGET)
+    found = parsed("desk", "search", "rent")
+    assert {(hit["path"], hit["line"], hit["ref"]) for hit in found} == {
+        ("notes/rent.md", 3, ""),
+        ("budget.csv", 2, "A2"),
+    }
+    (row,) = call("desk", "search", "landlord", "rent", "--folder", "notes").stdout.splitlines()[1:]
+    assert row.split("  ") == ["notes/rent.md", "line 3", "# Flat The landlord raises the rent in May."]
+    nothing = call("desk", "search", "zebra")
+    assert (nothing.exit_code, nothing.stderr) == (0, "nothing was found\n")
+    assert call("desk", "search", "rent", "--folder", "nowhere").exit_code == 1
