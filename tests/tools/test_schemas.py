@@ -71,6 +71,15 @@ def test_gemini_takes_the_tool_and_loses_nothing_of_it(spec: ToolSpec) -> None:
             {"type": "object", "additionalProperties": False, "properties": {"a": {"type": "string"}}},
             "optional",
         ),
+        (
+            {
+                "type": "object",
+                "additionalProperties": False,
+                "required": [],
+                "properties": {"cells": {"type": "array", "items": {"type": "string"}, "description": "d"}},
+            },
+            "optional properties cells",
+        ),
         ({"anyOf": []}, "anyOf"),
         ({"type": "number"}, "number"),
         ({"type": "string", "enum": ["one"]}, "enum"),

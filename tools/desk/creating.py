@@ -49,7 +49,7 @@ def _create(path: str, kind: FileKind, content: str, gathered: Gathered, call: C
         at=gathered.desk.now,
         cause=Cause.of(call),
     )
-    size = f", {dimensions(text)}" if kind == "spreadsheet" else f", {len(text):,} characters" if text else ""
+    size = f", {dimensions(text)}" if kind == "spreadsheet" else f", size {len(text):,}"
     return Decision(
         text=f"Created {kind} {shown(path)} ({created.file_id}{size}). "
         f"Its version is {version(created.content_hash)}.",
