@@ -11,6 +11,7 @@ HEAD = """# Tables
 Generated from the schema by `docs/generate_tables.py`. Ids of a session are unique together with `session_id`. Rows
 are implied by events: `researchdesk verify` recomputes them, `researchdesk rebuild` writes them anew.
 """
+KINDS = {"view": " (view)", "virtual": " (full-text index)"}
 
 
 def page() -> str:
@@ -18,15 +19,17 @@ def page() -> str:
     database = sqlite3.connect(":memory:")
     for _, script in steps():
         database.executescript(script)
+    # The tables under a full-text index are the library's own.
     names = database.execute(
-        "SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY rowid"
+        "SELECT s.name, l.type FROM sqlite_schema s JOIN pragma_table_list l USING (name) "
+        "WHERE l.schema = 'main' AND l.type <> 'shadow' ORDER BY s.rowid"
     )
     return HEAD + "".join(_section(database, name, kind) for name, kind in names.fetchall())
 
 
 def _section(database: sqlite3.Connection, name: str, kind: str) -> str:
     lines = [
-        f"\n## {name}{' (view)' if kind == 'view' else ''}\n",
+        f"\n## {name}{KINDS.get(kind, '')}\n",
         "| column | type | key |",
         "|---|---|---|",
     ]

@@ -4,12 +4,13 @@ A ledger appends events together with the rows they imply and the bodies they na
 when the stream's head is the one the writer decided upon. It never interprets an event.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from researchdesk.state.ids import CallId
+from researchdesk.state.queries import Query
 from researchdesk.state.row_changes import NO_ROWS, Row, RowChange
 from researchdesk.stores.codec import GENESIS, StoredEvent
 
@@ -140,6 +141,21 @@ class Ledger(Protocol):
 
         Raises:
             HeadMoved: the stream does not end at ``head``, whose events the rows were derived from.
+        """
+
+    def search_files(
+        self, desk_id: str, query: Query, *, among: Collection[str] | None = None, limit: int
+    ) -> list[list[str]]:
+        """The ids of a desk's files that answer a query, best first: a list for each of the query's kinds of terms.
+
+        The index is part of the store: what was appended is found from then on, and a deleted file is not.
+        Content and path are searched; folders are not files.
+
+        Args:
+            desk_id: whose files.
+            query: what is looked for.
+            among: the ids of the files that count; all where it is None.
+            limit: how many ids a list has at most.
         """
 
     def body_hashes(self) -> Iterator[str]:

@@ -4,7 +4,7 @@ import contextlib
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -14,10 +14,12 @@ from psycopg import Connection
 from researchdesk.state.copying import maker
 from researchdesk.state.errors import IntegrityError, LeaseLost, UsageError
 from researchdesk.state.ids import CallId, content_hash, session_stream, stream_owner
+from researchdesk.state.queries import Query
 from researchdesk.state.row_changes import Row
 from researchdesk.state.tables import TABLES, tables_of
 from researchdesk.stores.codec import StoredEvent
 from researchdesk.stores.ledger import Append, Head, HeadMoved, Lease, Staged
+from researchdesk.stores.postgres import desk_search
 from researchdesk.stores.postgres.address import Address
 from researchdesk.stores.postgres.appending import append_statement, needs_second_look, quoted, rows_text
 from researchdesk.stores.postgres.connection import Pool, connect, may_pass, own_error, postgres_errors
@@ -236,6 +238,8 @@ class PostgresLedger:
                 db.execute("SELECT set_config('researchdesk.rebuilds', 'yes', true)")
                 for table, shape in reversed(tables_of(stream).items()):
                     db.execute(f"DELETE FROM {table} WHERE {shape.owner} = %s", (stream_owner(stream),))
+                if "desk_files" in tables_of(stream):
+                    desk_search.empty(db, stream_owner(stream))
                 for table, new in rows.items():
                     db.execute(
                         f"INSERT INTO {table} SELECT * FROM json_populate_recordset(NULL::{table}, %s)",
@@ -244,6 +248,11 @@ class PostgresLedger:
                 db.execute("UPDATE heads SET rows_digest = %s WHERE stream = %s", (head.rows_digest, stream))
 
         self._do(work)
+
+    def search_files(
+        self, desk_id: str, query: Query, *, among: Collection[str] | None = None, limit: int
+    ) -> list[list[str]]:
+        return self._do(lambda db: desk_search.search(db, desk_id, query, among=among, limit=limit))
 
     def body_hashes(self) -> Iterator[str]:
         return iter([row[0] for row in self._all("SELECT hash FROM blobs ORDER BY hash")])
@@ -259,9 +268,8 @@ class PostgresLedger:
             found.append(f"{where}: counter, number and last place of the events differ: {numbers}")
         here = self._do(catalogue)
         names = {name for name, _ in here ^ expected_catalogue(self.address)}
-        return found + [
-            f"{where}: the schema of '{name}' is not what it was made as" for name in sorted(names)
-        ]
+        found += [f"{where}: the schema of '{name}' is not what it was made as" for name in sorted(names)]
+        return found or [f"{where}: {fault}" for fault in self._do(desk_search.faults)]
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator["PostgresLedger"]:

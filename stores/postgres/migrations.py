@@ -40,6 +40,11 @@ UNION ALL SELECT r.relname || ' ' || u.rulename, pg_get_ruledef(u.oid)
     FROM relations r JOIN pg_rewrite u ON u.ev_class = r.oid WHERE r.relkind <> 'v'
 UNION ALL SELECT p.proname, pg_get_function_arguments(p.oid) || p.prosrc
     FROM pg_proc p WHERE p.pronamespace = (SELECT oid FROM here)
+UNION ALL SELECT d.dictname, t.tmplname || coalesce(' ' || d.dictinitoption, '')
+    FROM pg_ts_dict d JOIN pg_ts_template t ON t.oid = d.dicttemplate WHERE d.dictnamespace = (SELECT oid FROM here)
+UNION ALL SELECT c.cfgname || ' ' || m.maptokentype || ' ' || m.mapseqno, d.dictname
+    FROM pg_ts_config c JOIN pg_ts_config_map m ON m.mapcfg = c.oid JOIN pg_ts_dict d ON d.oid = m.mapdict
+    WHERE c.cfgnamespace = (SELECT oid FROM here)
 """
 
 

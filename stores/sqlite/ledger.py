@@ -4,7 +4,7 @@ import contextlib
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from operator import attrgetter
 from pathlib import Path
@@ -13,10 +13,12 @@ from typing import Any, TypeVar
 from researchdesk.state.copying import maker
 from researchdesk.state.errors import IntegrityError, LeaseLost, UsageError
 from researchdesk.state.ids import CallId, content_hash, session_stream, stream_owner
+from researchdesk.state.queries import Query
 from researchdesk.state.row_changes import Row, RowChange
 from researchdesk.state.tables import TABLES, Table, tables_of
 from researchdesk.stores.codec import StoredEvent
 from researchdesk.stores.ledger import Append, Head, HeadMoved, Lease, Staged
+from researchdesk.stores.sqlite import desk_search
 from researchdesk.stores.sqlite.connection import (
     Connection,
     connect,
@@ -196,12 +198,12 @@ class SqliteLedger:
                 "INSERT INTO blobs (hash, bytes) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING",
                 list(append.bodies.items()),
             )
-        for event in append.events:
-            db.execute(_INSERT_EVENT, _event_values(event))
-        for change in append.rows:
-            _write_row(db, change)
         if append.settles is not None:
             self._settle(db, append.settles, append.adopts)
+        for event in append.events:
+            db.execute(_INSERT_EVENT, _event_values(event))
+        for change in append.rows:  # after the bodies, which the desk's index reads
+            _write_row(db, change)
         if append.drops:
             db.executemany(_DROP_BODY, [(key,) for key in append.drops])
 
@@ -323,21 +325,31 @@ class SqliteLedger:
     def replace_rows(self, stream: str, *, head: Head, rows: Mapping[str, list[Row]]) -> None:
         def work(db: Connection) -> None:
             self._check_head(db, stream, head)
-            # Artifacts are append-only for everybody else: their guards step aside for this transaction.
-            guards = db.execute(
-                "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'artifacts'"
+            # Artifacts are append-only for everybody else: their guards step aside for this transaction. So does what
+            # keeps the desk's index, which is made anew.
+            aside = db.execute(
+                "SELECT name, sql FROM sqlite_schema "
+                "WHERE type = 'trigger' AND tbl_name IN ('artifacts', 'desk_texts')"
             ).fetchall()
-            for name, _ in guards:
+            for name, _ in aside:
                 db.execute(f"DROP TRIGGER {name}")
             for table, shape in reversed(tables_of(stream).items()):
                 db.execute(f"DELETE FROM {table} WHERE {shape.owner} = ?", (stream_owner(stream),))
             for table, new in rows.items():
                 db.executemany(_INSERTS[table], new)
-            for _, sql in guards:
+            if "desk_files" in tables_of(stream):
+                desk_search.rebuild(db)
+            for _, sql in aside:
                 db.execute(sql)
             db.execute("UPDATE heads SET rows_digest = ? WHERE stream = ?", (head.rows_digest, stream))
 
         self._write(work)
+
+    def search_files(
+        self, desk_id: str, query: Query, *, among: Collection[str] | None = None, limit: int
+    ) -> list[list[str]]:
+        with self._lock, sqlite_errors(self._path):
+            return desk_search.search(self._db, desk_id, query, among=among, limit=limit)
 
     def body_hashes(self) -> Iterator[str]:
         return iter([row[0] for row in self._all("SELECT hash FROM blobs ORDER BY hash")])
@@ -348,9 +360,15 @@ class SqliteLedger:
         ]
         here = set(self._all(SCHEMA))
         names = {name for name, _ in here ^ expected_schema()}
-        return found + [
+        found += [
             f"{self._path}: the schema of '{name}' is not what it was made as" for name in sorted(names)
         ]
+        return found or [f"{self._path}: {fault}" for fault in self._search_faults()]
+
+    def _search_faults(self) -> list[str]:
+        """What is wrong with the desk's index; on a connection of its own, as a snapshot may not take a lock."""
+        with sqlite_errors(self._path), contextlib.closing(self._open_file(self._path)) as own:
+            return desk_search.faults(own)
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator["SqliteLedger"]:

@@ -7,7 +7,11 @@ from pathlib import Path
 from researchdesk.state.errors import Unavailable
 from researchdesk.stores.sqlite.connection import Connection, dbapi, sqlite_errors, transaction
 
-SCHEMA = "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL"
+# The tables under a full-text index are the library's own, whose versions make them differently.
+SCHEMA = (
+    "SELECT name, sql FROM sqlite_schema "
+    "WHERE sql IS NOT NULL AND name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow')"
+)
 APPLICATION_ID = 0x5244_534B  # "RDSK"
 
 

@@ -144,8 +144,11 @@ def test_the_tables_of_the_schema_are_those_of_the_state() -> None:
         assert tuple(row[1] for row in info) == table.columns
         key = sorted((row[5], row[1]) for row in info if row[5])
         assert tuple(name for _, name in key) == table.key
-    own = {"events", "heads", "blobs", "leases", "gathered", "gathered_bodies"}
-    names = {row[0] for row in raw.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    own = {"events", "heads", "blobs", "leases", "gathered", "gathered_bodies", "desk_texts", "sqlite_schema"}
+    names = {
+        row[0]
+        for row in raw.execute("SELECT name FROM pragma_table_list WHERE type = 'table' AND schema = 'main'")
+    }
     assert names == own | TABLES.keys()
     raw.close()
 
