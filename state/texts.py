@@ -9,3 +9,10 @@ def cut(text: str, limit: int) -> str:
 def cut_line(text: str, limit: int) -> str:
     """The text on one line within ``limit`` characters."""
     return cut(" ".join(text.split()), limit)
+
+
+def cut_around(text: str, first: int, end: int, *, more: int) -> str:
+    """The text from ``first`` to ``end`` with ``more`` characters on each side, on one line."""
+    start, stop = max(0, first - more), min(len(text), end + more)
+    shown = " ".join(text[start:stop].split())
+    return f"{'…' if start else ''}{shown}{'…' if stop < len(text) else ''}"

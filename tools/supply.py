@@ -11,7 +11,7 @@ from researchdesk.state.ids import session_stream
 from researchdesk.state.workspace import Workspace
 from researchdesk.stores.ledger import HeadMoved
 from researchdesk.tools.calls import Call
-from researchdesk.tools.desk.finding import find_on_desk
+from researchdesk.tools.desk.searching import search_desk
 from researchdesk.tools.records import Records
 from researchdesk.tools.sources.gathering import TAKEN, Sources, Taken, gather
 from researchdesk.tools.spec import Bodies, DeskRead, DeskSearch, DeskView, Fetch, Gathered, Need, Search
@@ -88,7 +88,7 @@ def _texts(
 
 def _searched(need: DeskSearch, desk: DeskView, records: Records) -> DeskView:
     folder = named_folder(desk.state, need.folder)
-    hits = find_on_desk(desk.state, records.text, need.query, folder=folder, limit=need.limit)
+    hits = search_desk(records.ledger, desk.state, records.text, need.query, folder=folder, limit=need.limit)
     return replace(desk, hits=tuple(hits))
 
 

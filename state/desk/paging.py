@@ -1,6 +1,7 @@
 """A page of a text: as many whole lines as fit under a limit of tokens, and the line to go on with."""
 
 import json
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -69,6 +70,11 @@ def page(
         next=end + 1 if end < total else 0,
         total=total,
     )
+
+
+def line_at(text: str, place: int) -> int:
+    """The line of a page that holds the character at ``place``."""
+    return bisect_right(_starts(text), place, hi=max(1, len(_starts(text)) - 1))
 
 
 @lru_cache(maxsize=4)
