@@ -5,10 +5,11 @@ import contextvars
 import functools
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
 
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langgraph.types import Send
+from typing_extensions import TypedDict
 
 from researchdesk.graph.driver import PARALLEL_CALLS, Asker, driver_of
 from researchdesk.graph.turns import gather_call

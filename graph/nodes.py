@@ -5,11 +5,12 @@ node decides comes from the session's fold, so re-running a node changes nothing
 """
 
 from collections.abc import Callable
-from typing import Literal, TypedDict
+from typing import Literal
 
 from langchain_core.messages import AIMessage, AnyMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph import END
+from typing_extensions import TypedDict
 
 from researchdesk.graph.answers import as_messages
 from researchdesk.graph.closing import finish_by_code, stop_gathering

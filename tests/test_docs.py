@@ -92,6 +92,23 @@ def test_the_example_of_approvals_shows_how_three_proposals_went(tmp_path: Path)
     assert said.endswith("rent,950\nfood,300\n\nnotes.md, revision 2:\n# Notes\n\nThe landlord agreed.\n\n")
 
 
+def test_the_page_about_agents_at_a_desk_runs_as_it_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (ROOT / "docs" / "desk_agents.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"(?<!-->\n)```python\n(.*?)```", page, re.DOTALL)
+    assert len(blocks) == 3
+    monkeypatch.chdir(tmp_path)
+    found: dict[str, Any] = {}
+    for block in blocks:
+        exec(compile(block, "desk_agents.md", "exec"), found)
+    with found["desk"] as desk:
+        assert desk.files.read("notes/plan.md") == "# Plan\n\nBuy bread.\nBuy milk.\n"
+        assert desk.verify().ok
+    said = capsys.readouterr().out
+    assert "Buy bread." in said and "requires_approval" in said and 'markdown "notes/plan.md"' in said
+
+
 def test_the_page_of_sources_names_every_provider_with_its_key() -> None:
     page = (ROOT / "docs" / "sources.md").read_text(encoding="utf-8")
     rows = {row.split("`")[1]: row for row in page.splitlines() if row.startswith("| `")}

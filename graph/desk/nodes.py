@@ -5,12 +5,13 @@ State carries ids, cursors and a bounded window of messages for whoever watches.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Literal, TypedDict
+from typing import Literal
 
 from langchain_core.messages import AIMessage, AnyMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph import END
 from langgraph.types import Send, interrupt
+from typing_extensions import TypedDict
 
 from researchdesk.graph import acts
 from researchdesk.graph.budget import FAILURES

@@ -1,12 +1,16 @@
 """Approving in a chat that waits: one question at a time, answers in any client's form, the ledger as the lock."""
 
+import importlib
+import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, get_type_hints
 
 import pytest
 from langchain.agents.middleware.human_in_the_loop import ActionRequest, ReviewConfig
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from pydantic import TypeAdapter, ValidationError
 
@@ -321,3 +325,42 @@ def test_the_effects_of_an_approved_change_are_shown_when_it_is_approved(notes: 
     effects = [part["data"] for part in parts if part["data"]["type"] == "desk.effect"]
     assert [effect["action"] for effect in effects] == ["updateContent", "notify"]
     assert effects[0]["payload"]["fileId"] == notes.files.get("a.md").id
+
+
+def test_the_chat_that_a_server_serves_takes_answers_without_a_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RESEARCHDESK_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("RESEARCHDESK_ACTOR", "human:ann")
+    monkeypatch.delitem(sys.modules, "researchdesk.graph.app", raising=False)
+    served = importlib.import_module("researchdesk.graph.app").desk_graph
+    sys.modules.pop("researchdesk.graph.app")
+    assert served.checkpointer is None and not (tmp_path / "home").exists()
+    with rd.open_desk(tmp_path / "home") as desk:
+        desk.files.put("a.md", "one\n", actor="human:ann")
+        model = ChatModel(
+            script=lambda request: (
+                says(update(desk, "a.md", content="ONE\n")) if request.said == 0 else says(text="Done.")
+            ),
+            asked=[],
+        )
+        monkeypatch.setattr("researchdesk.graph.desk.chat.resolve_model", lambda name: model)
+        graph = served.copy(update={"checkpointer": InMemorySaver()})
+        (question,) = questions(say(graph, "Shout."))
+        assert question.value["proposal_id"]
+        assert not questions(resume(graph, {"decisions": [{"type": "approve"}]}))
+        assert [made.decided_by for made in desk.proposals()] == ["human:ann"]
+
+
+def test_the_graphs_tell_servers_what_they_take_and_give(desk: rd.Desk) -> None:
+    chat, research = rd.create_desk_graph(desk), rd.create_research_graph(desk)
+    for graph, given, gives in (
+        (chat, {"messages", "selection"}, {"messages", "session_id", "pending"}),
+        (
+            research,
+            {"objective", "scope_level", "template", "corpus"},
+            {"session_id", "status", "stop_reason", "report_artifact_id"},
+        ),
+    ):
+        assert set(graph.get_input_jsonschema()["properties"]) == given
+        assert set(graph.get_output_jsonschema()["properties"]) == gives
