@@ -187,6 +187,24 @@ def test_a_tool_that_finds_nothing_gives_an_empty_answer(answer: str) -> None:
     assert rd.from_mcp_tool(answering((answer, None))).search("sky", limit=5).hits == ()
 
 
+def test_of_results_without_end_the_first_are_read() -> None:
+    many = [{"url": f"https://b.org/{number}"} for number in range(2_000)]
+    outcome = rd.from_mcp_tool(answering((json.dumps(many), None))).search("sky", limit=5)
+    assert (len(outcome.hits), outcome.total) == (5, 1_000)
+
+
+def test_an_answer_beyond_all_measure_is_a_failure() -> None:
+    with pytest.raises(SearchFailed) as caught:
+        rd.from_mcp_tool(answering(("x" * 4_000_001, None))).search("sky", limit=5)
+    assert (caught.value.code, caught.value.transient) == ("search_unavailable", False)
+    assert "4,000,001 characters; at most 4,000,000 are read" in caught.value.text
+
+
+def test_prose_made_to_be_slow_is_read_in_time() -> None:
+    prose = "[x](https://b.org/x" * 200_000
+    assert rd.from_mcp_tool(answering((prose, None))).search("sky", limit=5).total == 1
+
+
 def test_a_tool_that_says_it_failed_has_failed() -> None:
     with pytest.raises(SearchFailed) as caught:
         rd.from_mcp_tool(answering("quota exceeded")).search("sky", limit=5)
@@ -281,7 +299,8 @@ def test_a_tool_that_read_nothing_says_why(said: str, code: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "locator", ["http://127.0.0.1/", "https://[::1]/", "http://localhost/x", "http://10.0.0.1/"]
+    "locator",
+    ["http://127.0.0.1/", "https://[::1]/", "http://localhost/x", "http://10.0.0.1/", "http://b.org:22/"],
 )
 def test_a_tool_is_not_sent_to_an_address_that_is_not_public(locator: str) -> None:
     with pytest.raises(FetchRefused) as caught:

@@ -6,8 +6,10 @@ import re
 from collections.abc import Coroutine, Iterator
 from concurrent.futures import TimeoutError as FutureLate
 from functools import lru_cache
+from itertools import islice
 from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 from researchdesk.state.limits import ARCHIVED_CHARS
@@ -15,8 +17,8 @@ from researchdesk.state.locators import host_of, is_reserved_host, is_web, parse
 from researchdesk.tools.sources.domains import registrable_domain, suffix_list
 from researchdesk.tools.sources.ports import Fetched, FetchRefused, Hit, SearchFailed, SearchOutcome
 from researchdesk.tools.sources.providers.deadline import Late, within
-from researchdesk.tools.sources.providers.exchange import TIMEOUT
-from researchdesk.tools.sources.providers.service import ranked, web_hit
+from researchdesk.tools.sources.providers.exchange import MAX_BYTES, TIMEOUT
+from researchdesk.tools.sources.providers.service import MOST_RECORDS, ranked, web_hit
 from researchdesk.tools.sources.web.addresses import Addresses
 
 if TYPE_CHECKING:
@@ -31,10 +33,11 @@ _SNIPPETS = ("snippet", "content", "description", "text", "body", "summary", "ex
 _QUERIES = ("query", "q", "search", "search_query", "question", "text")
 _LIMITS = ("limit", "max_results", "num_results", "count", "numResults", "maxResults", "top_k")
 _ADDRESSES = ("url", "uri", "link", "locator", "urls")
-_URL = re.compile(r"https?://[^\s<>\"'`\])}]+")
-_LINK = re.compile(r"\[([^\]\n]{1,300})\]\((https?://[^\s)]+)\)")
+_URL = re.compile(r"https?://[^\s<>\"'`\])}]{1,4096}")
+_LINK = re.compile(r"\[([^\]\n]{1,300})\]\((https?://[^\s)]{1,4096})\)")
 _LABEL = re.compile(r"^[\s*#\-\d.)]*(title|url|link|source)\**\s*:\s*", re.IGNORECASE)
 _DEEP = 6
+_PROSE_CHARS = 400_000
 
 
 class ToolSearch:
@@ -61,6 +64,9 @@ class ToolSearch:
         answer = _text(message)
         if message.status == "error":
             raise SearchFailed("search_unavailable", f"The tool {self.name} failed: {answer[:200]}")
+        if len(answer) > MAX_BYTES:
+            text = f"The tool {self.name} answered with {len(answer):,} characters; at most {MAX_BYTES:,} are read."
+            raise SearchFailed("search_unavailable", text, transient=False)
         hits = ranked(_hits(_structure(message, answer), answer))
         return SearchOutcome(provider=self.name, hits=hits[: max(0, limit)], total=len(hits))
 
@@ -98,7 +104,7 @@ class ToolFetch:
         host = host_of(url)
         if is_reserved_host(host):
             raise FetchRefused("fetch_unsafe", f"{host} is a name that nobody publishes under.")
-        Addresses().check_written(host, 443)
+        Addresses().check_written(host, urlsplit(url).port or 443)
         argument = _argument(self._tool, _ADDRESSES)
         given = [url] if self._tool.args.get(argument, {}).get("type") == "array" else url
         try:
@@ -213,8 +219,8 @@ def _structure(message: "ToolMessage", answer: str) -> Any:
 
 
 def _hits(structure: Any, answer: str) -> Iterator[Hit | None]:
-    found = list(_records(structure)) if structure is not None else list(_paragraphs(answer))
-    for rank, record in enumerate(found, start=1):
+    found = _records(structure) if structure is not None else _paragraphs(answer[:_PROSE_CHARS])
+    for rank, record in enumerate(islice(found, MOST_RECORDS), start=1):
         yield web_hit(
             _named(record, _URLS),
             heading=_named(record, _TITLES),

@@ -173,6 +173,6 @@ def _checked_address(address: str, what: str) -> str:
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
         raise UsageError(
-            f"{what} is no http:// or https:// address without a user name in it; it names a service"
+            f"{what} has to be the address of a service, such as http://localhost:8080, without a user name in it"
         )
     return address.rstrip("/")
