@@ -66,7 +66,7 @@ def main(home: Path) -> None:
         person(home, "proposals", "approve", tidy.data["proposal_id"], "--hash", tidy.data["proposal_hash"])
 
         print("\nThe log:")
-        for row in desk.log("chat").rows:
+        for row in desk.log(all_sessions=True).rows:
             print(" | ".join((row.who.strip(), row.target, row.status, row.decided_by or "-", row.text)))
         print("\nWhat stands on the desk now:")
         for file in desk.files.listed():

@@ -81,12 +81,15 @@ def test_the_example_of_approvals_shows_how_three_proposals_went(tmp_path: Path)
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     log = said.partition("\nThe log:\n")[2].partition("\n\n")[0]
     assert [line.split(" | ")[:4] for line in log.splitlines()] == [
+        ["human:ann", "notes.md", "", "-"],
         ["desk_create_file", "budget.csv", "success", "-"],
         ["desk_update_file", "budget.csv", "executed", "human:ann"],
         ["desk_update_file", "budget.csv", "rejected", "human:ann"],
         ["desk_delete_file", "notes.md", "stale", "human:ann"],
+        ["human:ann", "notes.md", "", "-"],
     ]
-    why = [line.split(" | ")[4] for line in log.splitlines()[2:]]
+    why = [line.split(" | ")[4] for line in log.splitlines()[3:]]
+    assert why[2] == "saved notes.md"
     assert why[0] == "That is too much fun."
     assert re.fullmatch(r'"notes\.md" changed after it was proposed: [0-9a-f]{8} is [0-9a-f]{8} now', why[1])
     assert said.endswith("rent,950\nfood,300\n\nnotes.md, revision 2:\n# Notes\n\nThe landlord agreed.\n\n")

@@ -1,6 +1,6 @@
 """The I/O log as values: each message with the calls that it made, what they were about and who decided about them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -16,6 +16,21 @@ from researchdesk.tools.records import Records
 
 TEXT_CHARS: Final = 120
 TARGET_CHARS: Final = 60
+ROLE_PERSON: Final = "person"
+_DONE: Final = {
+    "create": "made",
+    "human_edit": "saved",
+    "rename": "renamed",
+    "delete": "deleted",
+    "restore": "restored",
+    "update": "changed",
+}
+_BY_PEOPLE: Final = (
+    "SELECT id, 'create' AS op, coalesce((SELECT path FROM file_revisions WHERE file_id = f.id ORDER BY rev LIMIT 1), "
+    "path) AS path, created_by AS actor, created_seq AS seq, created_at AS at FROM desk_files AS f "
+    "WHERE tool_call_id = '' UNION ALL "
+    "SELECT id, op, path, actor, seq, created_at FROM file_revisions WHERE proposal_id = '' ORDER BY seq"
+)
 _NOT_RUN: Final = ("rejected", "stale", "expired")
 _SUBJECTS: Final = (
     "query",
@@ -76,7 +91,10 @@ class LoggedCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedMessage:
-    """A message: of a person, a model's answer, or the stand-in for a call by a person or by code (role ``caller``)."""
+    """A message: of a person, a model's answer, or the stand-in for a call by a person or by code (role ``caller``).
+
+    What a person did to a file without a call stands here too (role ``person``): ``actor`` did it, to ``target``.
+    """
 
     id: str
     turn_id: str
@@ -89,6 +107,8 @@ class LoggedMessage:
     session_id: str = ""
     context: MessageContext | None = None
     """What stood open on the desk when a person sent it."""
+    actor: str = ""
+    target: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +119,7 @@ class LogRow:
     at: str
     turn_id: str
     who: str
-    """The role of a message; the tool of a call, behind two spaces."""
+    """The role of a message or the person of a change; the tool of a call, behind two spaces."""
     target: str
     status: str
     decided_by: str
@@ -133,7 +153,10 @@ class Log(list[LoggedMessage]):
 
 
 def read_log(records: Records, session_id: str = "") -> Log:
-    """The messages of a session in order, each with its calls; without a session those of all, by time."""
+    """The messages of a session in order, each with its calls; without a session those of all, by time.
+
+    Without a session what people did to the files themselves is among them.
+    """
     where = "WHERE session_id = ?" if session_id else ""
     order = "message_seq, tool_seq" if session_id else "created_at, session_id, message_seq, tool_seq"
     rows = records.ledger.query(
@@ -147,7 +170,24 @@ def read_log(records: Records, session_id: str = "") -> Log:
             messages[key] = _message(records, row)
         if row["tool_call_id"] is not None:
             messages[key].calls.append(_call(records, desk, row))
-    return Log(messages.values())
+    if session_id:
+        return Log(messages.values())
+    return Log(sorted([*messages.values(), *_by_people(records)], key=lambda message: message.at))
+
+
+def _by_people(records: Records) -> Iterator[LoggedMessage]:
+    """What people did to the files of the desk without a call, oldest first."""
+    for row in records.ledger.query(_BY_PEOPLE):
+        yield LoggedMessage(
+            id=str(row["id"]),
+            turn_id="",
+            role=ROLE_PERSON,
+            text=f"{_DONE[str(row['op'])]} {row['path']}",
+            seq=int(str(row["seq"])),
+            at=str(row["at"]),
+            actor=str(row["actor"]),
+            target=str(row["path"]),
+        )
 
 
 def _message(records: Records, row: Mapping[str, Any]) -> LoggedMessage:
@@ -218,8 +258,8 @@ def _message_row(message: LoggedMessage) -> LogRow:
         session_id=message.session_id,
         at=message.at[:19],
         turn_id=message.turn_id,
-        who=message.role,
-        target=_seen(message.context) if message.role == ROLE_USER else "",
+        who=label(message.actor or message.role),
+        target=_seen(message.context) if message.role == ROLE_USER else label(message.target, TARGET_CHARS),
         status="",
         decided_by="",
         duration_ms="",

@@ -100,6 +100,24 @@ def test_the_log_in_json_holds_contexts_and_proposals_whole(desk: Desk) -> None:
     }
 
 
+def test_the_log_of_a_whole_desk_says_what_people_did_to_files_themselves(desk: Desk) -> None:
+    plan = desk.files.put("plan.md", "# Plan\n", actor="human:ann")
+    saved = desk.files.save(plan.id, "# Plan A\n", actor="human:bert", if_match=plan.content_hash)
+    desk.files.rename(plan.id, "plan a.md", actor="human:bert", if_match=saved.content_hash)
+    desk.files.remove(plan.id, actor="human:ann")
+    desk.files.restore(desk.files.revisions(plan.id)[0].id, actor="human:ann")
+    by_people = [(row.who, row.target, row.text) for row in desk.log(all_sessions=True).rows[-5:]]
+    assert by_people == [
+        ("human:ann", "plan.md", "made plan.md"),
+        ("human:bert", "plan.md", "saved plan.md"),
+        ("human:bert", "plan.md", "renamed plan.md"),
+        ("human:ann", "plan a.md", "deleted plan a.md"),
+        ("human:ann", "plan a.md", "restored plan a.md"),
+    ]
+    assert "human:bert" in call("log", "--all").stdout
+    assert not any(row.who.startswith("human:") for row in desk.log("chat").rows)
+
+
 def test_a_notebook_shows_the_log_as_a_table(desk: Desk) -> None:
     found = desk.log("chat")
     assert [row.who for row in found.rows] == [
