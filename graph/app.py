@@ -3,8 +3,8 @@
 They have no checkpointer, since the server brings its own, and open their desk at the first run. Environment:
 ``RESEARCHDESK_HOME`` (the home folder, or the URL of a PostgreSQL desk), ``RESEARCHDESK_CORPUS`` (folders and files,
 separated like ``PATH``), ``RESEARCHDESK_WEB`` (search providers, separated by commas) and ``RESEARCHDESK_MODEL``
-(``offline`` when unset). Where neither corpus nor web is named, the working folder is the corpus. ``RESEARCHDESK_ACTOR``
-is who approves changes of the desk by answering a question, ``human:me`` when unset.
+(``offline`` when unset). Where neither corpus nor web is named, the working folder is the corpus.
+``RESEARCHDESK_ACTOR`` is who approves changes of the desk by answering a question, ``human:me`` when unset.
 """
 
 import os

@@ -1,6 +1,7 @@
 """Which tools a turn offers to the model: those of its stage, and note tools alone when notes are due.
 
-Where the run was started with desk tools, those that read the desk's files stand beside them. The session permits more than that; a call of a tool that was not offered is still decided by the door.
+Where the run was started with desk tools, those that read the desk's files stand beside them. The session permits more
+than that; a call of a tool that was not offered is still decided by the door.
 """
 
 from researchdesk.graph.extraction import must_note
