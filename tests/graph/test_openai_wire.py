@@ -446,12 +446,13 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[3])
 import researchdesk as rd
 from langchain_openai import ChatOpenAI
-from researchdesk.graph import nodes
+from researchdesk.graph import acts, nodes
 from tests.graph.scripted_model import QUESTION, sky
 
 left = [int(sys.argv[4])]
 place = sys.argv[5]
-real = getattr(nodes, place)
+module = acts if place == "gather_call" else nodes
+real = getattr(module, place)
 
 def dying(*given):
     left[0] -= 1
@@ -459,7 +460,7 @@ def dying(*given):
         os._exit(9)
     return real(*given)
 
-setattr(nodes, place, dying)
+setattr(module, place, dying)
 model = ChatOpenAI(base_url=sys.argv[1], model="gpt-wire", api_key="none", max_retries=0)
 with rd.open_desk(sys.argv[2]) as desk:
     rd.run_research(desk, QUESTION, model=model, sources=sky(), scope="quick", session_id="s")
