@@ -33,6 +33,12 @@ DenseOption = Annotated[
     bool,
     typer.Option("--dense", help="Search the corpus by meaning too (needs researchdesk[dense])."),
 ]
+DeskOption = Annotated[
+    bool,
+    typer.Option(
+        "--desk", help="Search and read the files of the desk too, those that a person wrote or approved."
+    ),
+]
 ModelOption = Annotated[
     str,
     typer.Option(
@@ -147,6 +153,7 @@ def run(
     corpus: CorpusOption = [],  # noqa: B006 - typer copies it
     web: WebOption = "",
     dense: DenseOption = False,
+    desk_files: DeskOption = False,
     model: ModelOption = "",
     scope: Annotated[
         ScopeLevel,
@@ -186,7 +193,8 @@ def run(
     has one JSON object a line, the last of type "result". Exit: 0 completed, 3 blocked, partial or stopped.
     """
     providers = provider_names(web)
-    _check_start(objective, corpus, providers, dense=dense, template=template, session=session)
+    searched = bool(corpus or providers or desk_files)
+    _check_start(objective, corpus, searched=searched, dense=dense, template=template, session=session)
     with opened_desk(home) as desk:
         from researchdesk.graph.costs import usd
         from researchdesk.graph.driving import Terms, drive
@@ -196,6 +204,7 @@ def run(
             corpus=tuple(corpus),
             web=providers,
             dense=dense,
+            desk=desk_files,
             origin_by=origin_by or "auto",
             model=model or "offline",
             scope=scope,
@@ -212,8 +221,8 @@ def run(
 def _check_start(
     objective: str,
     corpus: list[str],
-    providers: tuple[str, ...],
     *,
+    searched: bool,
     dense: bool,
     template: str,
     session: str,
@@ -229,10 +238,10 @@ def _check_start(
     from researchdesk.state.templates import template_named
     from researchdesk.tools.sources.roots import check_paths
 
-    if not corpus and not providers:
+    if not searched:
         raise UsageError(
             "nothing to search: name folders or files with --corpus PATH, for example --corpus docs/, or search "
-            "providers with --web, for example --web tavily"
+            "providers with --web, for example --web tavily, or search the desk's own files with --desk"
         )
     if dense and not corpus:
         raise UsageError("--dense searches local documents by meaning; name them with --corpus PATH")

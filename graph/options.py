@@ -9,6 +9,7 @@ from researchdesk.state import events as ev
 from researchdesk.state.errors import UsageError
 from researchdesk.state.prices import Price
 from researchdesk.state.vocabulary import ScopeLevel
+from researchdesk.tools.desk_sources import DeskSource
 from researchdesk.tools.door import Session
 from researchdesk.tools.sources.corpus import Corpus
 from researchdesk.tools.sources.gathering import Sources
@@ -23,8 +24,8 @@ class RunOptions:
     """Options of a run; 0 means that a budget is not limited beyond the scope's own caps.
 
     ``web`` names search providers; without one nothing of the web is read. ``dense`` searches the corpus by meaning
-    too, ``desk_tools`` offers the tools that read the desk's files. ``model`` is the name that is recorded; the model itself is given apart from it. ``price`` is what it costs,
-    None where nobody knows.
+    too, ``desk`` the desk's own files, ``desk_tools`` offers the tools that read them. ``model`` is the name that is
+    recorded; the model itself is given apart from it. ``price`` is what it costs, None where nobody knows.
     """
 
     corpus: tuple[str, ...] = ()
@@ -40,6 +41,7 @@ class RunOptions:
     wall_seconds: int = 0
     price: Price | None = None
     desk_tools: bool = False
+    desk: bool = False
 
     def recorded(self) -> ev.RunConfigured:
         """The event that lets a later resume find these options."""
@@ -55,6 +57,7 @@ class RunOptions:
             budget_usd=f"{self.budget_usd.normalize():f}" if self.budget_usd else "",
             price=self.price,
             desk_tools=self.desk_tools,
+            desk=self.desk,
         )
 
 
@@ -69,21 +72,23 @@ def sources_of(desk: Desk, options: RunOptions, *, progress: Progress | None = N
     Raises:
         UsageError: as `Desk.corpus_sources` and `Desk.web_sources`.
     """
-    local = desk.corpus_sources(
+    found = desk.corpus_sources(
         options.corpus, origin_by=options.origin_by, progress=progress, dense=options.dense
     )
-    return local + desk.web_sources(options.web) if options.web else local
+    found += desk.desk_sources() if options.desk else Sources()
+    return found + desk.web_sources(options.web) if options.web else found
 
 
 def check_sources(sources: Sources) -> None:
     """See that a run which begins now has something to read.
 
     Raises:
-        UsageError: all it may search is folders, and no file in them can be read.
+        UsageError: all it may search is folders and the desk, and no file in them can be read.
     """
-    corpora = [provider for provider in sources.providers if isinstance(provider, Corpus)]
-    if corpora and len(corpora) == len(sources.providers) and all(corpus.is_empty() for corpus in corpora):
-        named = ", ".join(str(root.folder) for corpus in corpora for root in corpus.roots)
+    own = [provider for provider in sources.providers if isinstance(provider, Corpus | DeskSource)]
+    if own and len(own) == len(sources.providers) and all(provider.is_empty() for provider in own):
+        corpora = (provider for provider in own if isinstance(provider, Corpus))
+        named = ", ".join(str(root.folder) for corpus in corpora for root in corpus.roots) or "the desk"
         raise UsageError(
             f"nothing in {named[:300]} can be read; name a folder with documents (Markdown, text, HTML, PDF, Word, "
             "CSV, notebooks or source code), or search the web too"
@@ -126,4 +131,5 @@ def remembered_options(
         wall_seconds=before.wall_seconds if wall_seconds is None else wall_seconds,
         price=before.price if same_model else None,
         desk_tools=before.desk_tools,
+        desk=before.desk,
     )

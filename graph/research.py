@@ -71,6 +71,7 @@ def create_research_graph(
     corpus: str | Path | Sequence[str | Path] = (),
     web: str | Sequence[str] = (),
     dense: bool = False,
+    desk_files: bool = False,
     scope: ScopeLevel = "standard",
     template: str = "implementation",
     approval: Literal["detached"] = "detached",
@@ -93,6 +94,7 @@ def create_research_graph(
             among them.
         web: names of search providers of the web, such as ``tavily``; without one nothing of the web is read.
         dense: whether the corpus is searched by meaning too (extra ``dense``).
+        desk_files: whether what a person wrote on the desk is searched and read, too.
         scope: ``quick``, ``standard`` or ``deep``, where the input does not say.
         template: the report's template, where the input does not say.
         approval: how desk changes are approved; research changes nothing outside the ledger.
@@ -116,6 +118,7 @@ def create_research_graph(
         corpus=tuple(str(path) for path in listed(corpus)),
         web=listed(web),
         dense=dense,
+        desk=desk_files,
         origin_by=origin_by,
         model=model_name(model),
         scope=scope,

@@ -80,6 +80,7 @@ def run_research(
     corpus: str | Path | Sequence[str | Path] = (),
     web: str | Sequence[str] = (),
     dense: bool = False,
+    desk_files: bool = False,
     model: str | BaseChatModel = "offline",
     session_id: str = "",
     scope: ScopeLevel = "standard",
@@ -101,8 +102,9 @@ def run_research(
     Called again with the same session it takes the run up. ``on_event`` gets ``{"type": "ledger.event", "seq",
     "kind"}`` for each new event, ``on_index`` the progress of indexing (done, total, name); ``control`` lets another
     thread ask for a clean stop. ``web`` names search providers (`make_providers`); without one nothing of the web
-    is read. ``dense`` searches the corpus by meaning too. ``sources`` are used instead of both. ``prices`` is a
-    file with prices that come before the built-in ones, or the price of the model itself; ``budget_usd`` needs one.
+    is read. ``dense`` searches the corpus by meaning too, ``desk_files`` the files that a person wrote on the desk.
+    ``sources`` are used instead of all of them. ``prices`` is a file with prices that come before the built-in ones,
+    or the price of the model itself; ``budget_usd`` needs one.
 
     Raises:
         UsageError: a missing corpus, an objective that cannot be taken, a session with another question, a budget in
@@ -114,6 +116,7 @@ def run_research(
         corpus=whole_paths(corpus),
         web=listed(web),
         dense=dense,
+        desk=desk_files,
         origin_by=origin_by,
         model=model_name(model),
         scope=scope,

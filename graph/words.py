@@ -8,6 +8,7 @@ from researchdesk.state.desk import events as dv
 from researchdesk.state.investigation_texts import checked_text as checked_text
 from researchdesk.state.investigation_texts import independence_text as independence_text
 from researchdesk.state.investigation_texts import lacking_text as lacking_text
+from researchdesk.state.locators import path_of
 from researchdesk.state.run import ResearchRun
 from researchdesk.state.vocabulary import ClaimStatus, QuestionStatus
 
@@ -53,7 +54,7 @@ OUTCOME_WORDS = {"infrastructure": "could not be searched"}
 
 def file_name(locator: str) -> str:
     """The last part of a locator: what a document without a title is called."""
-    return locator.partition("?")[0].rstrip("/:").rpartition("/")[2].removeprefix("file:")
+    return path_of(locator.partition("?")[0].rstrip("/:").rpartition("/")[2])
 
 
 def outcome(run: ResearchRun) -> str:

@@ -118,6 +118,8 @@ class RunConfigured:
     """A decimal number; empty for no limit."""
     price: Price | None = None
     """What the model costs; None where that is not known."""
+    desk: bool = False
+    """Whether the files of the desk are searched and read, too."""
     desk_tools: bool = False
     """Whether a run also offers the tools that read the files of the desk."""
 

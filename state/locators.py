@@ -1,8 +1,9 @@
 """Locators: where a source stands, in one spelling for each page or file.
 
-Two kinds exist. A *web* locator is an ``http``/``https`` URL; its canonical form is what identity is decided
+Three kinds exist. A *web* locator is an ``http``/``https`` URL; its canonical form is what identity is decided
 by. A *file* locator is ``file:<path>`` with the path relative to a corpus root, ``/``-separated and never
-leaving it (``file:<root name>/<path>`` where several roots are open). Everything else is refused: no
+leaving it (``file:<root name>/<path>`` where several roots are open). A *desk* locator is ``desk:<path>``
+with a path as `state.desk.paths` has it. Everything else is refused: no
 ``ftp:``, ``data:``, ``javascript:`` and no URL that carries a user name or password.
 """
 
@@ -14,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 import idna
 
+from researchdesk.state.desk.paths import clean_path
 from researchdesk.state.errors import Refusal
 
 MAX_LOCATOR = 4_096
@@ -124,19 +126,20 @@ class UnsafeLocator(Refusal):
 class Locator:
     """One parsed locator.
 
-    ``value`` is the canonical URL of a web locator, or the clean relative (or absolute) path of a file.
+    ``value`` is the canonical URL of a web locator, the clean relative (or absolute) path of a file, or a path of
+    the desk.
     ``str(locator)`` is the canonical spelling; parsing it again gives the same value.
     """
 
-    kind: Literal["web", "file"]
+    kind: Literal["web", "file", "desk"]
     value: str
 
     def __str__(self) -> str:
-        return self.value if self.kind == "web" else f"file:{self.value}"
+        return self.value if self.kind == "web" else f"{self.kind}:{self.value}"
 
 
 def parse_locator(text: str) -> Locator:
-    """Read any spelling of a URL, a ``file:`` locator or a plain path.
+    """Read any spelling of a URL, a ``file:`` or ``desk:`` locator or a plain path.
 
     Raises:
         UnsafeLocator: another scheme, control characters, too long, or a path that climbs with ``..``.
@@ -151,9 +154,11 @@ def parse_locator(text: str) -> Locator:
         return Locator(kind="web", value=canonical_url(spelled))
     if name == "file":
         return Locator(kind="file", value=_clean_path(_file_path(spelled[scheme.end() :]), shown=spelled))
+    if name == "desk":
+        return Locator(kind="desk", value=_desk_path(spelled[scheme.end() :]))
     if "." in name:  # `notes.v2:draft.md` is a file name, not a scheme anybody uses
         return Locator(kind="file", value=_clean_path(spelled, shown=spelled))
-    raise UnsafeLocator(f"cannot fetch {_shown(spelled)}: only http, https and file locators are read")
+    raise UnsafeLocator(f"cannot fetch {_shown(spelled)}: only http, https, file and desk locators are read")
 
 
 def canonical_url(url: str) -> str:
@@ -264,6 +269,11 @@ def is_web(locator: str) -> bool:
         return False
 
 
+def path_of(locator: str) -> str:
+    """The path that a file's or a desk file's locator holds; another locator as it is."""
+    return locator.removeprefix("file:").removeprefix("desk:")
+
+
 def host_of(url: str) -> str:
     """Give the canonical host of a URL, without port and brackets."""
     return (urlsplit(canonical_url(url)).hostname or "").rstrip(".")
@@ -318,6 +328,13 @@ def _file_path(rest: str) -> str:
     decoded = unquote(slash + path, errors="replace")
     _check_characters(decoded)
     return decoded
+
+
+def _desk_path(path: str) -> str:
+    try:
+        return clean_path(path)
+    except Refusal as refusal:
+        raise UnsafeLocator(refusal.text) from None
 
 
 def _clean_path(path: str, *, shown: str) -> str:

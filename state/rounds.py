@@ -45,15 +45,15 @@ def _step(
     queries = [a.query for a in tried if a.kind != "fetch"]
     if not (read or queries) or run.step_count >= STEPS:
         return
-    corpus = workspace.config.corpus if workspace.config else ()
-    web = any(map(is_web, read)) if read else not corpus
+    config = workspace.config or ev.RunConfigured()
+    web = any(map(is_web, read)) if read else not (config.corpus or config.desk)
     yield ev.StepRecorded(
         step=run.step_count + 1,
         kind="web_research" if web else "local_exploration",
         status="completed" if sources else "stopped",
         objective=_text(question.text),
         summary=_text(question.answer if question.status == "resolved" else question.assumption),
-        roots=_list(map(_place, read) if read else corpus),
+        roots=_list(map(_place, read) if read else config.corpus),
         keywords=_list(queries or [question.text]),
         stopping_condition=_ending(question, now),
         expected_evidence=_text(question.why or EXPECTED),
@@ -110,7 +110,10 @@ def _place(locator: str) -> str:
         parsed = parse_locator(locator)
     except UnsafeLocator:
         return locator
-    return host_of(parsed.value) if parsed.kind == "web" else parsed.value.rpartition("/")[0] or "."
+    if parsed.kind == "web":
+        return host_of(parsed.value)
+    folder = parsed.value.rpartition("/")[0]
+    return f"desk:{folder}" if parsed.kind == "desk" else folder or "."
 
 
 def _text(text: str) -> str:

@@ -5,7 +5,7 @@ This is the only module that opens databases.
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +27,7 @@ from researchdesk.stores.transfer import Copied, OnCopy
 from researchdesk.stores.verify import VerifyReport, rebuild, verify
 from researchdesk.tools.approving import Approving
 from researchdesk.tools.bundle import import_file, write_bundle
+from researchdesk.tools.desk_sources import DeskSource
 from researchdesk.tools.door import Session
 from researchdesk.tools.extending import Extending
 from researchdesk.tools.forking import fork
@@ -237,6 +238,15 @@ class Desk(Approving, Extending):
         index = self.home / "index.sqlite"
         corpus = Corpus(listed(paths), index_path=index, origin_by=origin_by, progress=progress, dense=dense)
         return Sources(providers=(corpus,), fetchers=(corpus,))
+
+    def desk_sources(self, *, origins: Mapping[str, str] | None = None) -> Sources:
+        """The desk's own files as the place to search and read: what a person wrote or approved there.
+
+        Args:
+            origins: the publisher of what stands in a folder or at a path; all else is one origin, the desk.
+        """
+        own = DeskSource(self.records, origins=origins)
+        return Sources(providers=(own,), fetchers=(own,))
 
     def web_sources(
         self, providers: Sequence[str | SearchProvider], *, fetcher: Fetcher | None = None

@@ -18,7 +18,7 @@ from researchdesk.graph.offline.programs import code_sentences, is_program
 from researchdesk.graph.offline.question import Question, read_question
 from researchdesk.graph.offline.terms import Rarity, words
 from researchdesk.graph.offline.view import Found, View
-from researchdesk.state.locators import is_web
+from researchdesk.state.locators import is_web, path_of
 from researchdesk.state.sameness import normal_query
 
 TARGETS = {"quick": 10, "standard": 15, "deep": 25}
@@ -68,8 +68,7 @@ def folder_parts(locator: str) -> list[str]:
     """Site and folders of a locator, without the document's own name."""
     if is_web(locator):
         return [urlsplit(locator).netloc]
-    locator = locator.removeprefix("file:")
-    return [part for part in locator.replace("\\", "/").split("/")[:-1] if part]
+    return [part for part in path_of(locator).replace("\\", "/").split("/")[:-1] if part]
 
 
 def opening_searches(view: View) -> list[Call]:
@@ -245,7 +244,7 @@ def spoken(hit: Found) -> str:
 
 def is_aside(locator: str) -> bool:
     """True for tests, examples and the like, which show a thing in use and seldom say what it is."""
-    return any(ASIDES.fullmatch(part) for part in re.split(r"[\\/]", locator.removeprefix("file:").lower()))
+    return any(ASIDES.fullmatch(part) for part in re.split(r"[\\/]", path_of(locator).lower()))
 
 
 def asks_for_asides(question: Question) -> bool:

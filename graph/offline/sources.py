@@ -8,7 +8,7 @@ from researchdesk.graph.offline.passages import clean
 from researchdesk.graph.offline.programs import is_program
 from researchdesk.graph.offline.statements import Known
 from researchdesk.graph.offline.view import Source, View
-from researchdesk.state.locators import is_web
+from researchdesk.state.locators import is_web, path_of
 
 PROGRAM = 0.8
 """What a comment in a program counts beside a text that is written for readers."""
@@ -47,7 +47,7 @@ def document_names(view: View) -> Mapping[str, str]:
     for source in view.sources:
         place = "" if is_web(source.locator) else "/".join(folder_parts(source.locator)[folders.depth :][:2])
         title = title_of(source)
-        path = source.locator.removeprefix("file:")
+        path = path_of(source.locator)
         named = f"{title} (`{place}`)" if place else title
         names[source.source_id] = named if title else "`" + path.replace("`", "'") + "`"
     return names

@@ -9,6 +9,7 @@ from langchain_core.messages import BaseMessage, HumanMessage
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from researchdesk.state.envelopes import open_envelope
+from researchdesk.state.locators import path_of
 
 WORKSPACE = "research_workspace"
 TURN_TOKENS = 12_000
@@ -84,7 +85,7 @@ class Source(Part):
     @property
     def own_title(self) -> str:
         """Its title, "" where its locator stands in for one."""
-        return "" if self.title in {self.locator, self.locator.removeprefix("file:")} else self.title
+        return "" if self.title in {self.locator, path_of(self.locator)} else self.title
 
 
 class Passage(Part):

@@ -87,6 +87,7 @@ DIFFERENT = [
     ("https://nist.gov/a?ref=main", "https://nist.gov/a?ref=dev"),
     ("https://nist.gov/a?q=a%26b", "https://nist.gov/a?q=a&b"),
     ("file:a.md", "file:A.md"),
+    ("file:a.md", "desk:a.md"),
     ("file:a.md", "https://nist.gov/a.md"),
     ("not a scheme:x", "javascript:x"),
 ]
@@ -117,7 +118,13 @@ REFUSED = [
         "file:/",
         ".",
     ),
-    *("file://server/share/a.md", "file:///a%00b", "desk:notes.md", "view-source:https://nist.gov"),
+    *(
+        "file://server/share/a.md",
+        "file:///a%00b",
+        "desk:",
+        "desk:../notes.md",
+        "view-source:https://nist.gov",
+    ),
 ]
 
 
@@ -182,16 +189,19 @@ def test_an_unsafe_locator_is_refused_with_a_reason(spelled: str) -> None:
         ("file:notes: 2024.md", "file:notes: 2024.md"),
         ("v1.2:notes.md", "file:v1.2:notes.md"),
         ("文档/密码.md", "file:文档/密码.md"),
+        ("desk:notes/plan.md", "desk:notes/plan.md"),
+        ("DESK:Notes/Cafe\u0301: a.md", "desk:Notes/Café: a.md"),
+        ("desk:100%25.md", "desk:100%25.md"),
     ],
 )
-def test_a_path_becomes_a_file_locator(spelled: str, canonical: str) -> None:
+def test_a_path_becomes_the_locator_of_a_file(spelled: str, canonical: str) -> None:
     assert str(parse_locator(spelled)) == canonical
     assert str(parse_locator(canonical)) == canonical
 
 
 @given(st.text(max_size=60), st.text(alphabet="abc%2e./?&=#utm_é 密+", max_size=60))
 def test_canonical_form_is_a_fixed_point(tail: str, path: str) -> None:
-    for spelled in (f"http://nist.gov/{path}{tail}", f"{path}{tail}", f"file:{path}"):
+    for spelled in (f"http://nist.gov/{path}{tail}", f"{path}{tail}", f"file:{path}", f"desk:{path}"):
         try:
             once = str(parse_locator(spelled))
         except UnsafeLocator:

@@ -1,6 +1,6 @@
 """Searching the desk's files: the ledger's index says which of them answer, their texts say where."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Final
 
 from researchdesk.state.desk.desk_state import DeskState
@@ -46,7 +46,8 @@ def search_desk(
         limit: how many places.
     """
     parsed = parse_literal_query(query)
-    files = answering(ledger, state, parsed, folder=folder, limit=limit) if parsed else []
+    inside = [file.id for file in state.live if is_inside(file.path, folder)] if folder else None
+    files = answering(ledger, state, parsed, among=inside, limit=limit) if parsed else []
     if not parsed or not files:
         return []
     matcher = Matcher(parsed)
@@ -58,11 +59,14 @@ def search_desk(
 
 
 def answering(
-    ledger: Ledger, state: DeskState, query: Query, *, folder: str = "", limit: int
+    ledger: Ledger, state: DeskState, query: Query, *, among: Collection[str] | None = None, limit: int
 ) -> list[DeskFile]:
-    """The files in a folder that answer a query, best first: those of each index, merged by their ranks."""
-    inside = [file.id for file in state.live if is_inside(file.path, folder)] if folder else None
-    rankings = ledger.search_files(DESK_ID, query, among=inside, limit=max(_DEPTH, limit))
+    """The files that answer a query, best first: those of each index, merged by their ranks.
+
+    Args:
+        among: the ids of the files that count; all where it is None.
+    """
+    rankings = ledger.search_files(DESK_ID, query, among=among, limit=max(_DEPTH, limit))
     # The state may be a moment older than the index.
     known = (state.files[key] for key in merged_ranks(rankings) if key in state.files)
     return [file for file in known if not file.deleted][:limit]

@@ -282,8 +282,9 @@ class Corpus:
             parsed = parse_locator(locator)
         except UnsafeLocator as refusal:
             raise FetchRefused(refusal.code, refusal.text) from None
-        if parsed.kind == "web":
-            raise FetchRefused("fetch_unsafe", f"{locator!r} is a web page; this corpus holds local files")
+        if parsed.kind != "file":
+            what = "a web page" if parsed.kind == "web" else "a file of the desk"
+            raise FetchRefused("fetch_unsafe", f"{locator!r} is {what}; this corpus holds local files")
         if parsed.value.startswith("/"):
             return self._resolve_absolute(parsed.value)
         there = [
