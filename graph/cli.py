@@ -18,6 +18,7 @@ from researchdesk.graph import (
     cli_desk,
     cli_keep,
     cli_log,
+    cli_mirror,
     cli_proposals,
     cli_questions,
     cli_run,
@@ -71,6 +72,7 @@ for _command in (
 app.add_typer(cli_questions.app, name="questions")
 app.add_typer(cli_desk.app, name="desk")
 app.add_typer(cli_proposals.app, name="proposals")
+app.add_typer(cli_mirror.app, name="mirror")
 
 
 def _print_version(wanted: bool) -> None:

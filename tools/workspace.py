@@ -33,6 +33,7 @@ from researchdesk.tools.extending import Extending
 from researchdesk.tools.forking import fork
 from researchdesk.tools.handing_off import Draft, hand_off
 from researchdesk.tools.iolog import Log, read_log
+from researchdesk.tools.mirroring import Mirroring
 from researchdesk.tools.moving import copy_desk
 from researchdesk.tools.proof import quote_problems
 from researchdesk.tools.purging import purge
@@ -53,7 +54,7 @@ DEFAULT_HOME = ".researchdesk"
 _MADE_BY_USE = ("reports", "index.sqlite", "checkpoints.sqlite")
 
 
-class Desk(Approving, Extending):
+class Desk(Approving, Extending, Mirroring):
     """An opened desk: a home folder, or a schema on a PostgreSQL server with a local folder beside it.
 
     Use it as a context manager, or call `close`. Safe for several threads; several processes may open the same

@@ -1,0 +1,65 @@
+"""Copies of a mirror: a DuckDB file that many may read at once, and Parquet files for other programs."""
+
+import secrets
+import shutil
+from pathlib import Path
+from typing import Final
+
+import duckdb
+from duckdb import DuckDBPyConnection
+
+from researchdesk.state.errors import Unavailable, UsageError
+from researchdesk.stores.mirror.opening import MIRROR, literal
+from researchdesk.stores.mirror.schema import ALL, VIEWS, view_statements
+
+_MAGIC: Final = b"DUCK"
+_MAGIC_AT: Final = 8
+
+
+def snapshot(connection: DuckDBPyConnection, target: Path) -> None:
+    """As `Mirror.snapshot`."""
+    if target.exists() and not _is_duckdb(target):
+        raise UsageError(f"{target} is there and no DuckDB file; name another one")
+    part = target.with_name(f".{secrets.token_hex(8)}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        connection.execute(f"ATTACH {literal(part)} AS copied").fetchall()
+        for table in (*ALL, "mirror_info"):
+            connection.execute(f"CREATE TABLE copied.{table} AS FROM {MIRROR}.{table}").fetchall()
+        connection.execute("USE copied").fetchall()
+        for statement in view_statements():
+            connection.execute(statement).fetchall()
+        connection.execute(f"USE {MIRROR}").fetchall()
+        connection.execute("DETACH copied").fetchall()
+        part.replace(target)
+    except (duckdb.Error, OSError) as problem:
+        raise Unavailable(f"cannot write {target}: {problem}") from None
+    finally:
+        part.unlink(missing_ok=True)
+        part.with_name(f"{part.name}.wal").unlink(missing_ok=True)
+
+
+def _is_duckdb(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(_MAGIC_AT + len(_MAGIC))[_MAGIC_AT:] == _MAGIC
+
+
+def export(connection: DuckDBPyConnection, folder: Path) -> list[Path]:
+    """As `Mirror.export`; gives the files."""
+    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+        raise UsageError(f"{folder} is there and not empty; name a new folder")
+    part = folder.with_name(f".{secrets.token_hex(8)}.part")
+    names = (*ALL, *VIEWS)
+    try:
+        part.mkdir(parents=True)
+        for name in names:
+            file = literal(part / f"{name}.parquet")
+            connection.execute(f"COPY (FROM {name}) TO {file} (FORMAT parquet, COMPRESSION zstd)").fetchall()
+        part.replace(folder)
+    except (duckdb.Error, OSError) as problem:
+        raise Unavailable(f"cannot write {folder}: {problem}") from None
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    return [folder / f"{name}.parquet" for name in names]

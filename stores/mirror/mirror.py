@@ -1,0 +1,204 @@
+"""The mirror of a ledger as a file: brought up to date, replaced where it is not usable, and asked."""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+import duckdb
+from duckdb import DuckDBPyConnection, DuckDBPyRelation
+
+from researchdesk.state.errors import Unavailable
+from researchdesk.stores.ledger import Ledger
+from researchdesk.stores.mirror.asking import Answer, answer, materialized
+from researchdesk.stores.mirror.comparing import differences
+from researchdesk.stores.mirror.copies import export, snapshot
+from researchdesk.stores.mirror.opening import Locked, for_reading, for_writing, turn
+from researchdesk.stores.mirror.schema import version
+from researchdesk.stores.mirror.syncing import LiveMirror, Unusable, make
+
+SYNC_PATIENCE: Final = 2.0
+READ_PATIENCE: Final = 10.0
+"""Seconds that a sync, and a question, wait for somebody else who has the file open."""
+_FULL: Final = ("No space left", "Disk quota", "out of disk")
+_ASIDE: Final = ".old"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Synced:
+    """How a sync ended, and what it wrote."""
+
+    outcome: Literal["synced", "rebuilt", "skipped", "failed"]
+    """``skipped`` where another process has the mirror open, ``failed`` where it cannot be written: it stays behind."""
+    events: int = 0
+    rows: int = 0
+    """Rows that were written, of events and of all tables."""
+    note: str = ""
+    """Why it was made anew, skipped or failed."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the mirror stands where the ledger stood."""
+        return self.outcome in ("synced", "rebuilt")
+
+
+@dataclass(frozen=True, slots=True)
+class Mirror:
+    """The mirror at ``path``; opened for each work and closed again, so that other processes have their turn."""
+
+    path: Path
+
+    def sync(self, ledger: Ledger, *, rebuild: bool = False) -> Synced:
+        """Bring the mirror to where the ledger stands.
+
+        A mirror that is broken, of another ledger or of another version is made anew; whatever else stands at its
+        path is set aside. Nothing that is wrong with the mirror is raised.
+
+        Args:
+            rebuild: make it anew in any case.
+
+        Raises:
+            Unavailable, LedgerCorrupt: the ledger cannot be read.
+        """
+        try:
+            with turn(self.path, exclusive=True, patience=SYNC_PATIENCE):
+                return self._sync(ledger, rebuild=rebuild)
+        except Locked as problem:
+            return Synced(outcome="skipped", note=f"the mirror is in use: {problem}")
+        except (duckdb.Error, OSError) as problem:
+            return Synced(outcome="failed", note=f"the mirror cannot be written: {first_line(problem)}")
+
+    def _sync(self, ledger: Ledger, *, rebuild: bool) -> Synced:
+        why = ""
+        if not rebuild and os.path.lexists(self.path):
+            try:
+                with for_writing(self.path) as connection:
+                    loaded = LiveMirror(connection).sync(ledger)
+                return Synced(outcome="synced", events=loaded.events, rows=loaded.rows)
+            except Unusable as problem:
+                why = f"{problem}; it was made anew"
+            except duckdb.Error as problem:
+                if any(sign in str(problem) for sign in _FULL):
+                    raise
+                aside = self.path.with_name(self.path.name + _ASIDE)
+                why = f"it was no sound mirror ({first_line(problem)}); it was made anew, the old file is {aside.name}"
+                return self._build(ledger, why, aside=aside)
+        return self._build(ledger, why)
+
+    def _build(self, ledger: Ledger, why: str, *, aside: Path | None = None) -> Synced:
+        """Make the mirror beside the one that is there, and put it in its place when it is whole."""
+        part = self.path.with_name(f"{self.path.name}.part")
+        _remove(part)
+        try:
+            with for_writing(part) as connection:
+                make(connection)
+                loaded = LiveMirror(connection).sync(ledger)
+            if aside is not None:
+                self.path.replace(aside)
+            _log_of(self.path).unlink(missing_ok=True)  # of what goes now
+            part.replace(self.path)
+        finally:
+            _remove(part)
+        outcome: Literal["synced", "rebuilt"] = "rebuilt" if why else "synced"
+        return Synced(outcome=outcome, events=loaded.events, rows=loaded.rows, note=why)
+
+    def behind(self, ledger: Ledger) -> int:
+        """How many events of the ledger are not in the mirror yet.
+
+        Raises:
+            Unavailable: as `answer`.
+        """
+        with self._opened() as connection:
+            ((here,),) = connection.execute("SELECT coalesce(max(global_seq), 0) FROM events").fetchall()
+        found = ledger.query("SELECT coalesce(max(global_seq), 0) AS newest FROM events")
+        return max(0, int(str(found[0]["newest"])) - int(here))
+
+    def answer(self, sql: str, *, limit: int, seconds: float) -> Answer:
+        """The rows of one SELECT that cannot change, load or reach anything.
+
+        Args:
+            limit: rows at most; 0 for all.
+            seconds: how long it may take.
+
+        Raises:
+            UsageError: it is no such statement, it cannot be answered, or it took too long.
+            Unavailable: there is no mirror, or another process has it open.
+        """
+        with self._opened() as connection:
+            return answer(connection, sql, limit=limit, seconds=seconds)
+
+    def relation(self, sql: str) -> DuckDBPyRelation:
+        """The same as a relation in memory; the mirror is closed again when this returns.
+
+        Raises:
+            UsageError, Unavailable: as `answer`.
+        """
+        with self._opened(keep=True) as connection:
+            return materialized(connection, sql)
+
+    def snapshot(self, target: Path) -> None:
+        """Write the mirror to a file of its own, which any number of processes may open for reading.
+
+        Raises:
+            UsageError: something else than a DuckDB file stands there.
+            Unavailable: as `answer`, or the file cannot be written.
+        """
+        with self._opened() as connection:
+            snapshot(connection, target)
+
+    def export(self, folder: Path) -> list[Path]:
+        """Write every table and view to a Parquet file in a new folder.
+
+        Raises:
+            UsageError: the folder is there and not empty.
+            Unavailable: as `answer`, or the folder cannot be written.
+        """
+        with self._opened() as connection:
+            return export(connection, folder)
+
+    def differences(self, ledger: Ledger) -> list[str]:
+        """Where the mirror is not what the ledger holds at this moment; empty where it is equal row for row.
+
+        Raises:
+            Unavailable: as `answer`.
+        """
+        with self._opened() as connection, ledger.snapshot() as frozen:
+            return differences(connection, frozen)
+
+    @contextlib.contextmanager
+    def _opened(self, *, keep: bool = False) -> Iterator[DuckDBPyConnection]:
+        try:
+            with (
+                turn(self.path, exclusive=False, patience=READ_PATIENCE),
+                for_reading(self.path, patience=READ_PATIENCE, keep=keep) as connection,
+            ):
+                if connection.execute("SELECT schema FROM mirror_info").fetchall() != [(version(),)]:
+                    raise Unavailable(
+                        f"{self.path} was made by another version; run: researchdesk mirror sync"
+                    )
+                yield connection
+        except Locked as problem:
+            raise Unavailable(
+                f"{self.path}: {problem}. Try again, or ask a copy of it (researchdesk mirror snapshot FILE)"
+            ) from None
+        except (duckdb.Error, OSError) as problem:
+            raise Unavailable(
+                f"there is no usable mirror at {self.path} ({first_line(problem)}); run: researchdesk mirror sync"
+            ) from None
+
+
+def first_line(problem: Exception) -> str:
+    """What is wrong, in one line."""
+    return (str(problem).strip() or type(problem).__name__).splitlines()[0]
+
+
+def _log_of(path: Path) -> Path:
+    """The file beside a DuckDB file that holds what is not in it yet."""
+    return path.with_name(f"{path.name}.wal")
+
+
+def _remove(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    _log_of(path).unlink(missing_ok=True)

@@ -1,0 +1,133 @@
+"""What is new in a ledger: the rows that its new events wrote, read from the ledger's own tables.
+
+Reading them costs less than deriving them anew, above all in a process that has folded nothing yet, and gives what the
+ledger holds: the mirror shall be equal to it.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from operator import attrgetter
+from typing import Final, TypeVar
+
+from researchdesk.state.row_changes import Row
+from researchdesk.state.tables import TABLES, Table
+from researchdesk.stores.codec import StoredEvent
+from researchdesk.stores.ledger import Ledger
+from researchdesk.stores.mirror.schema import EVENTS, quoted
+from researchdesk.stores.mirror.touched import Since, touched
+
+T = TypeVar("T")
+ASKED: Final = 500
+"""Places that one query asks for."""
+PAGE: Final = 5_000
+"""Rows that are in memory at a time."""
+
+
+def in_parts(items: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
+    """The items in their order, ``size`` at a time."""
+    left = iter(items)
+    while part := tuple(islice(left, size)):
+        yield part
+
+
+@dataclass(slots=True)
+class Places:
+    """Where the rows that some events touched stand, by table."""
+
+    by_values: dict[str, dict[Row, bool]] = field(default_factory=lambda: defaultdict(dict))
+    """Whether what stands at these values of the first columns is new."""
+    since: dict[tuple[str, str, str], int] = field(default_factory=dict)
+
+    def add(self, events: Iterable[StoredEvent]) -> None:
+        """Take in what these events touched; they follow those that were taken in before."""
+        for event in events:
+            for place in touched(event):
+                if isinstance(place, Since):
+                    self.since.setdefault((place.table, place.column, place.owner), place.seq)
+                else:
+                    known = self.by_values[place.table].get(place.values, True)
+                    self.by_values[place.table][place.values] = known and place.is_new
+
+    def look_for_purges(self, ledger: Ledger) -> None:
+        """Where bodies were let go, a row of an earlier event may have changed: such a body came back."""
+        owners = {owner for table, _, owner in self.since if table == "session_bodies"}
+        for some in in_parts(sorted(owners), ASKED):
+            marks = ", ".join("?" * len(some))
+            found = ledger.query(
+                f"SELECT DISTINCT session_id FROM purges WHERE session_id IN ({marks})", some
+            )
+            self.by_values["session_bodies"].update({(str(row["session_id"]),): False for row in found})
+
+    @property
+    def tables(self) -> list[Table]:
+        """The tables that were touched."""
+        names = {*self.by_values, *(table for table, _, _ in self.since)}
+        return [table for name, table in TABLES.items() if name in names]
+
+    def stale(self, table: Table) -> dict[int, list[Row]]:
+        """The places whose rows in a mirror have to go, by how many columns they name."""
+        found: dict[int, list[Row]] = defaultdict(list)
+        for values, is_new in self.by_values.get(table.name, {}).items():
+            if not is_new:
+                found[len(values)].append(values)
+        return found
+
+    def rows(self, ledger: Ledger, table: Table) -> Iterator[Row]:
+        """The rows that stand there now, each once."""
+        seen: set[Row] = set()
+        for row in self._found(ledger, table):
+            key = row[: table.key_size]
+            if key not in seen:
+                seen.add(key)
+                yield row
+
+    def _found(self, ledger: Ledger, table: Table) -> Iterator[Row]:
+        by_width: dict[int, list[Row]] = defaultdict(list)
+        for values in self.by_values.get(table.name, ()):
+            by_width[len(values)].append(values)
+        for places in by_width.values():
+            for some in in_parts(places, ASKED):
+                yield from rows_at(ledger, table, some)
+        for (name, column, owner), seq in self.since.items():
+            if name == table.name:
+                yield from _rows(ledger, table, f"{table.owner} = ? AND {column} >= ?", (owner, seq))
+
+
+def rows_at(ledger: Ledger, table: Table, places: Sequence[Row]) -> list[Row]:
+    """The rows whose first columns have one of these values, each of as many columns, in the order of the key."""
+    width = len(places[0])
+    columns = ", ".join(map(quoted, table.columns[:width]))
+    mark = f"({', '.join('?' * width)})"
+    where = f"({columns}) IN (VALUES {', '.join([mark] * len(places))})"
+    order = f"ORDER BY {', '.join(map(quoted, table.key))}"
+    return _rows(ledger, table, where, tuple(chain.from_iterable(places)), order=order)
+
+
+def _rows(ledger: Ledger, table: Table, where: str, parameters: Row, *, order: str = "") -> list[Row]:
+    columns = ", ".join(map(quoted, table.columns))
+    asked = f"SELECT {columns} FROM {table.name}{f' WHERE {where}' if where else ''} {order}"
+    return [tuple(row.values()) for row in ledger.query(asked, parameters)]  # type: ignore[arg-type]
+
+
+def all_rows(ledger: Ledger, table: Table) -> Iterator[list[Row]]:
+    """All rows of a table, page by page in the order of its key."""
+    key = ", ".join(map(quoted, table.key))
+    marks = ", ".join("?" * table.key_size)
+    where = ""
+    last: Row = ()
+    while page := _rows(ledger, table, where, last, order=f"ORDER BY {key} LIMIT {PAGE}"):
+        yield page
+        where, last = f"({key}) > ({marks})", page[-1][: table.key_size]
+
+
+def event_pages(ledger: Ledger, *, after: int) -> Iterator[list[StoredEvent]]:
+    """The events after a global sequence, page by page."""
+    while page := ledger.tail(after=after, limit=PAGE):
+        yield page
+        after = page[-1].global_seq
+
+
+event_row: Callable[[StoredEvent], Row] = attrgetter(*EVENTS.columns)
+"""An event as a row of its table."""

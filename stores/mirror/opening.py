@@ -1,0 +1,150 @@
+"""Opening a mirror's file: one process at a time, in a DuckDB that loads and reaches nothing else."""
+
+import contextlib
+import fcntl
+import os
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import duckdb
+from duckdb import DuckDBPyConnection
+
+MIRROR: Final = "mirror"
+"""The name of the mirror's database, where another one is open beside it."""
+_CLOSED_OFF: Final[dict[str, Any]] = {
+    "allow_community_extensions": False,
+    "allow_persistent_secrets": False,
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "python_enable_replacements": False,
+}
+_LOCKED: Final = ("Could not set lock", "Unique file handle conflict", "different configuration")
+_HOLDER: Final = re.compile(r"\(PID (\d+)\)")
+_KEPT_OPTIMIZERS: Final = "'filter_pushdown', 'join_filter_pushdown'"
+PAUSE_SECONDS: Final = 0.01
+
+
+T = TypeVar("T")
+_held: set[int] = set()
+
+
+def _close_in_child() -> None:
+    """A forked child must not keep its parent's turn."""
+    for number in _held:
+        os.close(number)
+    _held.clear()
+
+
+os.register_at_fork(after_in_child=_close_in_child)
+
+
+class Locked(Exception):
+    """Somebody else has the file open; says who."""
+
+
+@contextlib.contextmanager
+def turn(path: Path, *, exclusive: bool, patience: float) -> Iterator[None]:
+    """The right to open the mirror at ``path``: alone, or beside others who only read.
+
+    Raises:
+        Locked: others had it for longer than ``patience`` seconds.
+        OSError: the lock file beside it cannot be made.
+    """
+    wanted = fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH
+    number = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    _held.add(number)
+    try:
+        _patiently(lambda: _lock(number, wanted), patience=patience)
+        yield
+    finally:
+        _held.discard(number)
+        os.close(number)
+
+
+def _lock(number: int, wanted: int) -> None:
+    try:
+        fcntl.flock(number, wanted | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise Locked("it is in use by another process or thread at this moment") from None
+
+
+def _patiently(work: Callable[[], T], *, patience: float) -> T:
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            return work()
+        except Locked:
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(PAUSE_SECONDS)
+
+
+@contextlib.contextmanager
+def for_writing(path: Path) -> Iterator[DuckDBPyConnection]:
+    """The file, made where it is missing, until the block ends; then all that was committed stands in it.
+
+    Raises:
+        Locked: another program has it open.
+        duckdb.Error: it is no sound DuckDB file, or cannot be made.
+    """
+    # One thread, and few of the optimizer's steps: a sync is many small statements beside a run that works.
+    settings = {**_CLOSED_OFF, "threads": 1, "pandas_analyze_sample": 0}
+    with _translated(), contextlib.closing(duckdb.connect(str(path), config=settings)) as connection:
+        names = (
+            f"SELECT string_agg(name, ',') FROM duckdb_optimizers() WHERE name NOT IN ({_KEPT_OPTIMIZERS})"
+        )
+        ((rarely_needed,),) = connection.execute(names).fetchall()
+        connection.execute(f"SET disabled_optimizers = '{rarely_needed}'").fetchall()
+        yield connection
+
+
+@contextlib.contextmanager
+def for_reading(path: Path, *, patience: float, keep: bool = False) -> Iterator[DuckDBPyConnection]:
+    """A DuckDB in memory beside which the file stands as `MIRROR`, for reading only, until the block ends.
+
+    Args:
+        keep: leave the memory open for whoever has something in it; the file is let go in any case.
+
+    Raises:
+        Locked: another program had it open for longer than ``patience`` seconds.
+        duckdb.Error: it is no sound DuckDB file.
+    """
+    connection = duckdb.connect(":memory:", config=_CLOSED_OFF)
+    try:
+        _patiently(lambda: _attach(connection, path), patience=patience)
+        yield connection
+        if keep:
+            connection.execute("USE memory").fetchall()
+            connection.execute(f"DETACH {MIRROR}").fetchall()
+    except BaseException:
+        connection.close()
+        raise
+    if not keep:
+        connection.close()
+
+
+def _attach(connection: DuckDBPyConnection, path: Path) -> None:
+    with _translated():
+        connection.execute(f"ATTACH {literal(path)} AS {MIRROR} (READ_ONLY)").fetchall()
+    connection.execute(f"USE {MIRROR}").fetchall()
+
+
+def literal(path: Path) -> str:
+    """A path as an SQL text."""
+    return "'" + str(path).replace("'", "''") + "'"
+
+
+@contextlib.contextmanager
+def _translated() -> Iterator[None]:
+    """Tells a file that is in use from one that is broken."""
+    try:
+        yield
+    except duckdb.Error as problem:
+        if not any(sign in str(problem) for sign in _LOCKED):
+            raise
+        holder = _HOLDER.search(str(problem))
+        who = f"process {holder[1]}" if holder else "another program"
+        raise Locked(f"{who} has it open") from None
