@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
-import snowballstemmer
-
 from researchdesk.state.desk.a1 import Ref
 from researchdesk.state.desk.grids import read_grid
 from researchdesk.state.queries import Query
@@ -45,6 +43,8 @@ class Matcher:
     """Finds one query in texts; not for several threads."""
 
     def __init__(self, query: Query) -> None:
+        import snowballstemmer  # loads its every language, which only who searches should wait for
+
         self._parts = tuple(dict.fromkeys((*query.trigrams, *query.pieces)))
         self._stemmer = snowballstemmer.stemmer("porter")
         self._known: dict[str, str] = {}
