@@ -4,6 +4,7 @@ Run it with ``python examples/desk_approvals.py``; it works in a temporary folde
 calls that a model would make are written out here, each as it would come through `Session.call`.
 """
 
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -75,7 +76,7 @@ def main(home: Path) -> None:
 
 def person(home: Path, *words: str) -> None:
     """A command that Ann gives in a process of her own; what it says is printed."""
-    print(f"\n$ researchdesk {' '.join(words)}")
+    print(f"\n$ {shlex.join(['researchdesk', *words])}")
     command = [sys.executable, "-m", "researchdesk.graph.cli", *words, "--home", str(home)]
     if words[1] != "show":
         command += ["--actor", "human:ann"]

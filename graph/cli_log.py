@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from researchdesk.graph.cli_options import HomeOption, JsonOption, SessionArgument, existing_desk
-from researchdesk.graph.console import result_json, result_table
+from researchdesk.graph.cli_options import HomeOption, JsonOption, SessionArgument, again, existing_desk
+from researchdesk.graph.console import note, result_json, result_table
 
 
 def events(
@@ -61,11 +61,14 @@ def log(
     if all_sessions and session:
         raise UsageError("name a SESSION or --all, not both")
     with existing_desk(home) as desk:
-        found = desk.log(session, all_sessions=all_sessions)
+        shown_id = "" if all_sessions else desk.existing(session).id
+        found = desk.log(shown_id, all_sessions=all_sessions)
     if json:
         result_json([asdict(message) for message in found])
         return
     columns = ("time", "session", "turn", "who or tool", "about", "status", "decided by", "ms", "text")
+    if not found and shown_id:
+        note(f"session {shown_id} has no messages or calls; of the whole desk: {again(home, 'log', '--all')}")
     rows = (
         (
             *(row.at, row.session_id, row.turn_id, row.who, row.target, row.status),

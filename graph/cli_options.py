@@ -24,7 +24,10 @@ HomeOption = Annotated[
 ]
 SessionArgument = Annotated[
     str,
-    typer.Argument(metavar="SESSION", help="Session id. Default: the research session started last"),
+    typer.Argument(
+        metavar="SESSION",
+        help="Session id. Default: the research session started last, else the newest session",
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Write JSON to stdout.")]
 
@@ -76,7 +79,7 @@ def existing_desk(home: str, *, option: str = "--home") -> Desk:
     # `os.path` says no where `Path` raises, as for a name that is too long.
     if isinstance(named, Path) and not os.path.isfile(named / "ledger.sqlite"):  # noqa: PTH113
         raise NotFound(
-            f"no desk in {str(named)[:300]}; name one with {option}, or start with "
-            "`researchdesk run OBJECTIVE --corpus PATH`"
+            f"no desk in {str(named)[:300]}; name one with {option}, or begin one with "
+            "`researchdesk run OBJECTIVE --corpus PATH` or `researchdesk desk put PATH FILE`"
         )
     return open_desk(named, make=False)

@@ -126,6 +126,7 @@ def _read_file(path: Path, folder: str) -> list[NewFile]:
         return [NewFile(path=clean_path(_joined(folder, sheet.path)), content=sheet.text) for sheet in sheets]
     kind = _KINDS.get(suffix)
     if kind is None:
+        path.stat()  # what is not there at all is told so
         kinds = ", ".join(one[1:] for one in (*_KINDS, *_WORKBOOKS))
         raise Refusal("bad_file", f"a desk takes {kinds}")
     return [NewFile(path=clean_path(_joined(folder, path.name)), content=read_text(path), kind=kind)]

@@ -1,11 +1,12 @@
 """What a desk shows and does of its files and of the proposals that wait for a person."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 from researchdesk.state.desk.judging import Choice
 from researchdesk.state.desk.layout import PanelLayout
 from researchdesk.state.desk.proposals import Proposal, Proposals, ProposalStatus
+from researchdesk.state.errors import UsageError
 from researchdesk.tools.deciding import Decided, Preview, decide, preview, proposal_of
 from researchdesk.tools.files import Files
 from researchdesk.tools.records import Records
@@ -27,7 +28,12 @@ class Approving:
         Args:
             status: only those that stand so; ``pending`` are the ones that wait.
             session_id: only those of this session.
+
+        Raises:
+            UsageError: there is no such status.
         """
+        if status is not None:
+            _one_of("status", status, get_args(ProposalStatus))
         found = sorted(self.records.desk().desk.proposals.values(), key=lambda made: made.created_seq)
         return Proposals(
             made
@@ -79,7 +85,9 @@ class Approving:
             NotFound: there is no such proposal.
             Refusal: ``already_decided``, ``proposal_changed``, ``dependency_pending``, ``forbidden`` or
                 ``invalid_arguments``; nothing was written.
+            UsageError: the decision is neither of the two, or the actor has not that form.
         """
+        _one_of("decision", decision, get_args(Choice))
         return decide(
             self.records,
             proposal_id,
@@ -93,3 +101,8 @@ class Approving:
     def panels(self, session_id: str) -> PanelLayout:
         """The panels that stand open for a session."""
         return self.records.desk().desk.layout(session_id)
+
+
+def _one_of(name: str, given: str, known: tuple[str, ...]) -> None:
+    if given not in known:
+        raise UsageError(f"{name}={given!r}: there are {', '.join(map(repr, known))}")

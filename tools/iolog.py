@@ -27,9 +27,11 @@ _DONE: Final = {
 }
 _BY_PEOPLE: Final = (
     "SELECT id, 'create' AS op, coalesce((SELECT path FROM file_revisions WHERE file_id = f.id ORDER BY rev LIMIT 1), "
-    "path) AS path, created_by AS actor, created_seq AS seq, created_at AS at FROM desk_files AS f "
+    "path) AS path, '' AS new_path, created_by AS actor, created_seq AS seq, created_at AS at FROM desk_files AS f "
     "WHERE tool_call_id = '' UNION ALL "
-    "SELECT id, op, path, actor, seq, created_at FROM file_revisions WHERE proposal_id = '' ORDER BY seq"
+    "SELECT r.id, op, r.path, coalesce((SELECT path FROM file_revisions WHERE file_id = r.file_id AND rev > r.rev "
+    "ORDER BY rev LIMIT 1), f.path), actor, seq, r.created_at FROM file_revisions AS r "
+    "JOIN desk_files AS f ON f.id = r.file_id WHERE proposal_id = '' ORDER BY seq"
 )
 _NOT_RUN: Final = ("rejected", "stale", "expired")
 _SUBJECTS: Final = (
@@ -182,12 +184,18 @@ def _by_people(records: Records) -> Iterator[LoggedMessage]:
             id=str(row["id"]),
             turn_id="",
             role=ROLE_PERSON,
-            text=f"{_DONE[str(row['op'])]} {row['path']}",
+            text=_done(**row),
             seq=int(str(row["seq"])),
             at=str(row["at"]),
             actor=str(row["actor"]),
             target=str(row["path"]),
         )
+
+
+def _done(*, op: str, path: str, new_path: str, **_: object) -> str:
+    """What a person did to a file; where it went, if it moved."""
+    moved = f" to {new_path}" if new_path not in ("", path) else ""
+    return f"{_DONE[op]} {path}{moved}"
 
 
 def _message(records: Records, row: Mapping[str, Any]) -> LoggedMessage:

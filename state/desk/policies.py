@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from researchdesk.state.desk.actors import clean_actor
+from researchdesk.state.errors import UsageError
 
 EXPIRES_DAYS = 7
+MOST_DAYS = 36_500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +19,9 @@ class Policies:
         allow_destructive: whether that may be a deletion.
         shadow: policies only watch: a proposal says which of them would have approved it, and waits.
         expires_days: after how many days a proposal lapses; None for never.
+
+    Raises:
+        UsageError: a name or a number of days that cannot be meant.
     """
 
     auto_approve: Mapping[str, str] = field(default_factory=dict)
@@ -24,12 +29,20 @@ class Policies:
     shadow: bool = False
     expires_days: float | None = EXPIRES_DAYS
 
+    def __post_init__(self) -> None:
+        for name in self.auto_approve.values():
+            clean_actor(f"policy:{name}")
+        if self.expires_days is not None and not 0 < self.expires_days <= MOST_DAYS:
+            raise UsageError(
+                f"expires_days={self.expires_days}: it is over 0 to {MOST_DAYS:,}, or None for never"
+            )
+
     def approver(self, tool: str, *, destructive: bool) -> str:
         """``policy:<name>`` that would approve a call of the tool, or empty."""
         name = self.auto_approve.get(tool, "")
         if not name or (destructive and not self.allow_destructive):
             return ""
-        return clean_actor(f"policy:{name}")
+        return f"policy:{name}"
 
 
 NO_POLICIES = Policies()

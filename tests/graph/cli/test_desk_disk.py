@@ -82,12 +82,13 @@ def test_files_and_folders_come_to_the_desk_and_what_is_no_text_is_named() -> No
 
 def test_a_file_that_is_named_and_cannot_be_read_ends_an_import_before_anything_is_there() -> None:
     write({"a.md": "a\n", "b.pdf": "b", "c.xlsx": "no workbook"})
-    done = call("desk", "import", "a.md", "b.pdf", "missing.md", "c.xlsx")
+    done = call("desk", "import", "a.md", "b.pdf", "missing.md", "missing", "c.xlsx")
     assert (done.exit_code, done.stdout) == (1, "")
     assert done.stderr.splitlines() == [
         "researchdesk: nothing was imported, since this cannot be read:",
         "b.pdf: a desk takes md, markdown, txt, csv, xlsx, xlsm",
         "missing.md: No such file or directory",
+        "missing: No such file or directory",
         'c.xlsx: "c.xlsx" is no .xlsx or .xlsm file, or is encrypted. Save it as .xlsx.',
     ]
     assert not Path("home").exists()

@@ -110,12 +110,21 @@ def test_the_log_of_a_whole_desk_says_what_people_did_to_files_themselves(desk: 
     assert by_people == [
         ("human:ann", "plan.md", "made plan.md"),
         ("human:bert", "plan.md", "saved plan.md"),
-        ("human:bert", "plan.md", "renamed plan.md"),
+        ("human:bert", "plan.md", "renamed plan.md to plan a.md"),
         ("human:ann", "plan a.md", "deleted plan a.md"),
         ("human:ann", "plan a.md", "restored plan a.md"),
     ]
     assert "human:bert" in call("log", "--all").stdout
     assert not any(row.who.startswith("human:") for row in desk.log("chat").rows)
+
+
+def test_a_session_without_messages_and_calls_says_where_there_are_some(desk: Desk) -> None:
+    desk.session("empty", labels=(), profile="desk")
+    done = call("log", "empty")
+    assert done.stderr == (
+        "session empty has no messages or calls; of the whole desk: researchdesk log --all\n"
+    )
+    assert len(done.stdout.splitlines()) == 1
 
 
 def test_a_notebook_shows_the_log_as_a_table(desk: Desk) -> None:

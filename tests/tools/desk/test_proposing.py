@@ -1,12 +1,12 @@
 """Changes that wait for a person: what is proposed, what comes of the decision, and what the model is told."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from researchdesk.state.desk.policies import Policies
-from researchdesk.state.errors import Refusal
+from researchdesk.state.errors import Refusal, UsageError
 from researchdesk.tools.workspace import Desk
 
 from .conftest import ANN, BOB, Clock, Model
@@ -405,6 +405,26 @@ def test_proposals_need_not_expire(desk: Desk, clock: Clock) -> None:
     waiting = model.propose("desk_update_file", **update(version, "append", content="third\n"))
     clock.forward(days=4_000)
     assert model.approve(waiting).status == "executed"
+
+
+def test_a_policy_that_cannot_be_meant_is_refused_when_it_is_made() -> None:
+    for wrong in (
+        {"auto_approve": {"desk_update_file": "a\nb"}},
+        {"expires_days": 0.0},
+        {"expires_days": 1e9},
+    ):
+        with pytest.raises(UsageError):
+            Policies(**wrong)  # type: ignore[arg-type]
+
+
+def test_only_the_words_that_there_are_decide_and_select(desk: Desk, model: Model) -> None:
+    waiting = model.propose("desk_delete_file", file="plan.md", base_version=model.create("plan.md", TEXT))
+    made, wrong = desk.proposals(status="pending")[0], cast(Any, "rejected ")
+    with pytest.raises(UsageError, match="decision='rejected ': there are 'approve', 'reject'"):
+        desk.decide(made.id, wrong, actor=ANN, proposal_hash=waiting.data["proposal_hash"])
+    with pytest.raises(UsageError, match="status='rejected ': there are 'pending', "):
+        desk.proposals(status=wrong)
+    assert desk.proposals() == [made]
 
 
 def test_a_document_cannot_move_to_where_files_are_and_a_folder_can(desk: Desk, model: Model) -> None:
