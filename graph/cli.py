@@ -16,6 +16,7 @@ import typer.main
 from researchdesk.graph import (
     cli_copy,
     cli_desk,
+    cli_history,
     cli_keep,
     cli_log,
     cli_mirror,
@@ -65,6 +66,7 @@ for _command in (
     *(cli_log.events, cli_log.log),
     *(cli_keep.handoff, cli_keep.verify, cli_keep.export, cli_keep.import_, cli_keep.purge, cli_keep.rebuild),
     cli_copy.copy,
+    *(cli_history.fork, cli_history.falls),
     cli_questions.claims,
     cli_tools.tools,
 ):

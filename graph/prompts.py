@@ -221,7 +221,7 @@ def _sources_of(view: dict[str, Any], wanted: tuple[str, ...]) -> frozenset[str]
     """The sources that a planned section needs: those it names, and those of its claims."""
     if not wanted:
         return frozenset()
-    linked = {link["source_id"] for claim in view["claims"] for link in claim["links"]}
+    linked = {link["source_id"] for claim in view["claims"] for link in claim.get("links", ())}
     return frozenset(linked | {key for key in wanted if key.startswith("s_")})
 
 

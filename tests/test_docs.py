@@ -95,6 +95,15 @@ def test_the_example_of_approvals_shows_how_three_proposals_went(tmp_path: Path)
     assert said.endswith("rent,950\nfood,300\n\nnotes.md, revision 2:\n# Notes\n\nThe landlord agreed.\n\n")
 
 
+def test_the_page_about_looking_back_runs_as_it_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with done_as_written("time_travel.md", tmp_path)["desk"] as desk:
+        assert {summary.session_id for summary in desk.sessions()} == {"lamp-again", "lamp"}
+        assert desk.verify().ok
+
+
 def test_the_page_about_agents_at_a_desk_runs_as_it_stands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -18,6 +18,7 @@ from researchdesk.tools.purging import purged_events
 from researchdesk.tools.records import Records
 from researchdesk.tools.shown import first_events
 
+RECORD = ev.EVENT_NAMES[ev.CallRecorded]
 PURGED = "its text was removed in the session that this one was forked from"
 WAITS_THERE = (
     "This call waits for a decision in the session that this one was forked from; it has not run here."
@@ -25,8 +26,9 @@ WAITS_THERE = (
 
 
 def fork(session: Session, seq: int, new_id: str) -> Session:
-    """A new session with the first ``seq`` events of another; see `Desk.fork`."""
+    """A new session with the first events of another, up to the end of the call of event ``seq``; see `Desk.fork`."""
     clean_id(new_id, "session id")
+    seq = _end_of_call(first_events(session.records.ledger, session.id, seq), session)
     target = Session(
         id=new_id,
         records=session.records,
@@ -44,6 +46,15 @@ def fork(session: Session, seq: int, new_id: str) -> Session:
                 "choose another name"
             ) from None
     return target
+
+
+def _end_of_call(stored: Sequence[StoredEvent], session: Session) -> int:
+    """Where the call of the last of these events ends: no session ever stood in the middle of one."""
+    last = stored[-1]
+    if not orjson.loads(last.refs)["call"] or last.type == RECORD:
+        return last.seq
+    following = session.events(after=last.seq)
+    return next((item.seq for item in following if item.type == RECORD), last.seq)
 
 
 def _forked(session: Session, seq: int, new_id: str) -> Extension:

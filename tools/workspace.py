@@ -305,7 +305,8 @@ class Desk(Approving, Extending, Mirroring):
     def fork(self, session_id: str, seq: int, *, new_id: str = "") -> Session:
         """A new session that holds the first ``seq`` events of another and goes on from there by itself.
 
-        Bodies are shared, not copied. Doing the same again gives the session that is there.
+        What a call wrote is taken whole: where ``seq`` lies within a call, the fork holds its last event too. Bodies
+        are shared, not copied. Doing the same again gives the session that is there.
 
         Args:
             new_id: the new session's id; by default the old one's with ``-at-<seq>``.
