@@ -16,7 +16,7 @@ from researchdesk.state.cleaning import clean_arguments
 from researchdesk.state.copying import changed
 from researchdesk.state.desk import events as dv
 from researchdesk.state.desk.changes import Rename, after_hash_of, outcome_of, verb_of
-from researchdesk.state.desk.desk_state import UNDECIDED, DeskState
+from researchdesk.state.desk.desk_state import DeskState
 from researchdesk.state.desk.diffs import diff_of
 from researchdesk.state.desk.effects import CallOutcome, derive_effects
 from researchdesk.state.desk.judging import Choice, Decision, Edited, after, judge, proposed_action
@@ -133,8 +133,9 @@ def write(
     Raises:
         HeadMoved: somebody wrote meanwhile; nothing was written.
     """
-    before, then = projection.desk, after(projection.desk, tuple(events))
-    settled = [then.proposals[key] for key in before.undecided if then.proposals[key].status not in UNDECIDED]
+    then = after(projection.desk, tuple(events))
+    named = dict.fromkeys(event.proposal_id for event in events if isinstance(event, dv.ENDS))
+    settled = [then.proposals[key] for key in named]
     shown = (*events, *_effects(then, settled))
     own = extend(projection, shown, stream=DESK_STREAM, ts=records.now(), refs=Refs())
     others = list(_session_extensions(records, then, settled))

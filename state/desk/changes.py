@@ -101,11 +101,10 @@ def outcome_of(action: Action, file: DeskFile, text: str, desk: DeskState) -> Ou
         case Rename():
             return _renamed(action.new_path, file, desk)
         case Delete():
-            inside = [other for other in desk.live if is_inside(other.path, file.path)]
+            inside = desk.folders.get(path_key(file.path), 0)
             if file.kind == "folder" and inside:
                 raise Refusal(
-                    "folder_not_empty",
-                    f'"{file.path}" contains {len(inside)} items; delete or move them first.',
+                    "folder_not_empty", f'"{file.path}" contains {inside} items; delete or move them first.'
                 )
             return Outcome(op="delete", path=file.path)
     assert_never(action)
@@ -119,9 +118,7 @@ def _renamed(new_path: str, file: DeskFile, desk: DeskState) -> Outcome:
     check_free(desk, new_path, but=file)
     if file.kind != "folder":
         return Outcome(op="rename", path=new_path)
-    inside = sorted(
-        (other for other in desk.live if is_inside(other.path, file.path)), key=lambda one: one.path
-    )
+    inside = sorted(desk.inside(file.path), key=lambda one: one.path)
     moved = tuple((other, clean_path(new_path + other.path[len(file.path) :])) for other in inside)
     for other, path in moved:
         check_free(desk, path, but=other)
@@ -144,7 +141,7 @@ def check_free(desk: DeskState, path: str, *, but: DeskFile | None = None) -> No
         if above is not None and above.kind != "folder":
             raise Refusal("exists", f'"{above.path}" is a {above.kind}, nothing can be put into it.')
     if taken is None and (but is None or but.kind != "folder"):
-        inside = next((other for other in desk.live if is_inside(other.path, path)), None)
+        inside = next(desk.inside(path), None)
         if inside is not None:
             raise Refusal("exists", f'"{path}" is a folder already: "{inside.path}" is in it.')
 

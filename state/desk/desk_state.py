@@ -13,7 +13,7 @@ from researchdesk.state.copying import changed
 from researchdesk.state.desk import events as dv
 from researchdesk.state.desk.files import DeskFile, Revision
 from researchdesk.state.desk.layout import PanelLayout, apply
-from researchdesk.state.desk.paths import path_key
+from researchdesk.state.desk.paths import parent_of, path_key
 from researchdesk.state.desk.proposals import NEXT, Proposal, ProposalStatus
 
 UNDECIDED: frozenset[ProposalStatus] = frozenset({"pending", "approved"})
@@ -34,10 +34,14 @@ class DeskState:
     """Every file by id, the deleted ones too."""
     by_path: HashTrieMap[str, str] = field(default_factory=HashTrieMap)
     """The ids of the files that are there, by the key of their path."""
+    folders: HashTrieMap[str, int] = field(default_factory=HashTrieMap)
+    """How many files that are there lie in a folder, at any depth, by the key of its path."""
     revisions: HashTrieMap[str, Revision] = field(default_factory=HashTrieMap)
     proposals: HashTrieMap[str, Proposal] = field(default_factory=HashTrieMap)
     undecided: tuple[str, ...] = ()
     """The proposals that wait, oldest first."""
+    waiting: HashTrieMap[str, tuple[str, ...]] = field(default_factory=HashTrieMap)
+    """The same by the file that they would change."""
     decided: tuple[str, ...] = ()
     """The last `DECIDED_KEPT` proposals that were decided, in the order of their decisions."""
     layouts: HashTrieMap[str, PanelLayout] = field(default_factory=HashTrieMap)
@@ -54,14 +58,20 @@ class DeskState:
         key = self.by_path.get(path_key(path))
         return self.files[key] if key else None
 
+    def inside(self, folder: str) -> Iterator[DeskFile]:
+        """The files that lie in a folder, at any depth, in no order."""
+        key = path_key(folder)
+        if key not in self.folders:
+            return iter(())
+        return (self.files[own] for path, own in self.by_path.items() if path.startswith(f"{key}/"))
+
     def layout(self, session_id: str) -> PanelLayout:
         """The panels of a session."""
         return self.layouts.get(session_id) or PanelLayout()
 
     def waiting_on(self, file_id: str) -> tuple[Proposal, ...]:
         """The undecided proposals on a file, oldest first."""
-        waiting = (self.proposals[key] for key in self.undecided)
-        return tuple(proposal for proposal in waiting if proposal.file_id == file_id)
+        return tuple(self.proposals[key] for key in self.waiting.get(file_id, ()))
 
     @property
     def standing_bodies(self) -> tuple[str, ...]:
@@ -120,6 +130,7 @@ def _create(desk: DeskState, event: dv.FileCreated, *, seq: int) -> DeskState:
         seq=seq,
         files=desk.files.insert(file.id, file),
         by_path=desk.by_path.insert(path_key(file.path), file.id),
+        folders=_counted(desk.folders, file.path, 1),
         bodies=stand_on(desk.bodies, (file.content_hash,), owner=OWNER, seq=seq),
     )
 
@@ -145,15 +156,29 @@ def _change(desk: DeskState, event: dv.FileChanged, *, seq: int) -> DeskState:
         edited=event.op == "human_edit",
         deleted=event.deleted,
     )
-    by_path = desk.by_path if old.deleted else desk.by_path.remove(path_key(old.path))
+    by_path, folders = desk.by_path, desk.folders
+    if not old.deleted:
+        by_path, folders = by_path.remove(path_key(old.path)), _counted(folders, old.path, -1)
+    if not new.deleted:
+        by_path, folders = by_path.insert(path_key(new.path), new.id), _counted(folders, new.path, 1)
     return changed(
         desk,
         seq=seq,
         files=desk.files.insert(new.id, new),
-        by_path=by_path if new.deleted else by_path.insert(path_key(new.path), new.id),
+        by_path=by_path,
+        folders=folders,
         revisions=_with_revision(desk, old, event, seq=seq),
         bodies=stand_on(desk.bodies, (new.content_hash,), owner=OWNER, seq=seq),
     )
+
+
+def _counted(folders: HashTrieMap[str, int], path: str, change: int) -> HashTrieMap[str, int]:
+    """The folders after a file at ``path`` came (1) or went (-1)."""
+    key = path_key(path)
+    while key := parent_of(key):
+        count = folders.get(key, 0) + change
+        folders = folders.insert(key, count) if count else folders.remove(key)
+    return folders
 
 
 def _with_revision(
@@ -181,6 +206,7 @@ def _propose(desk: DeskState, event: dv.ProposalMade, *, seq: int) -> DeskState:
     _require(event.proposal_id not in desk.proposals, f"proposal {event.proposal_id} is there already")
     file = desk.files.get(event.file_id)
     _require(file is not None and not file.deleted, f"no file {event.file_id}")
+    assert file is not None
     _require(not event.depends_on or event.depends_on in desk.proposals, f"no proposal {event.depends_on}")
     proposal = Proposal(
         id=event.proposal_id,
@@ -209,6 +235,7 @@ def _propose(desk: DeskState, event: dv.ProposalMade, *, seq: int) -> DeskState:
         seq=seq,
         proposals=desk.proposals.insert(proposal.id, proposal),
         undecided=(*desk.undecided, proposal.id),
+        waiting=desk.waiting.insert(file.id, (*desk.waiting.get(file.id, ()), proposal.id)),
         bodies=stand_on(desk.bodies, dv.bodies_of(event), owner=OWNER, seq=seq),
     )
 
@@ -234,9 +261,17 @@ def _decide(
         seq=seq,
         proposals=desk.proposals.insert(new.id, new),
         undecided=tuple(key for key in desk.undecided if key != new.id) if over else desk.undecided,
+        waiting=_without(desk.waiting, new) if over else desk.waiting,
         decided=(*desk.decided, new.id)[-DECIDED_KEPT:] if over else desk.decided,
         bodies=stand_on(desk.bodies, dv.bodies_of(event), owner=OWNER, seq=seq),
     )
+
+
+def _without(
+    waiting: HashTrieMap[str, tuple[str, ...]], decided: Proposal
+) -> HashTrieMap[str, tuple[str, ...]]:
+    others = tuple(key for key in waiting[decided.file_id] if key != decided.id)
+    return waiting.insert(decided.file_id, others) if others else waiting.remove(decided.file_id)
 
 
 def _decided(

@@ -137,6 +137,8 @@ DeskEvent = (
     | ProposalFailed
     | EffectsDerived
 )
+#: With one of these a proposal is decided for good.
+ENDS = (ProposalRejected, ProposalLapsed, ProposalExecuted, ProposalFailed)
 DESK_EVENT_TYPES: dict[str, type[DeskEvent]] = {
     "file_created": FileCreated,
     "file_changed": FileChanged,

@@ -7,7 +7,8 @@ from typing import Any, Literal
 from researchdesk.state.desk import events as dv
 from researchdesk.state.desk.actors import deciding_actor
 from researchdesk.state.desk.changes import Action, action_of, events_of, outcome_of, still_right
-from researchdesk.state.desk.desk_state import DeskState, evolve_desk
+from researchdesk.state.desk.desk_state import UNDECIDED, DeskState, evolve_desk
+from researchdesk.state.desk.files import DeskFile
 from researchdesk.state.desk.proposals import Proposal
 from researchdesk.state.errors import Refusal
 from researchdesk.state.events import Stowed
@@ -64,7 +65,7 @@ def judge(desk: DeskState, proposal: Proposal, decision: Decision, read: Read) -
         if _is_same(proposal, decision):
             return Verdict(replayed=True)
         raise Refusal("already_decided", already_decided(proposal))
-    if proposal.expires_at and decision.at > proposal.expires_at:
+    if _is_late(proposal, decision.at):
         return _lapse(desk, proposal, "expired", decision, f"it expired on {proposal.expires_at[:10]}")
     shown = decision.edited.hash if decision.edited else proposal.hash
     if decision.proposal_hash != shown:
@@ -74,6 +75,37 @@ def judge(desk: DeskState, proposal: Proposal, decision: Decision, read: Read) -
     if decision.choice == "reject":
         return _reject(desk, proposal, decision)
     return _approve(desk, proposal, decision, read)
+
+
+def standing(desk: DeskState, file: DeskFile, read: Read, *, at: str) -> tuple[Proposal, ...]:
+    """The proposals on a file that may still run, oldest first.
+
+    The others wait only to be found expired or stale, with all that builds on them.
+    """
+    kept: dict[str, Proposal] = {}
+    for proposal in desk.waiting_on(file.id):
+        before = desk.proposals.get(proposal.depends_on)
+        builds = before is not None and before.status in UNDECIDED
+        stands = proposal.depends_on in kept if builds else _stands(proposal, file, read)
+        if stands and not _is_late(proposal, at):
+            kept[proposal.id] = proposal
+    return tuple(kept.values())
+
+
+def _stands(proposal: Proposal, file: DeskFile, read: Read) -> bool:
+    """Whether what the proposal was shown on is there."""
+    if file.deleted or file.path != proposal.path:
+        return False
+    if file.content_hash == proposal.base_hash:
+        return True
+    if proposal.guard == "file":
+        return False
+    action = proposed_action(proposal.tool, proposal.arguments, file.kind, read)
+    return still_right(action, read(proposal.base_hash), read(file.content_hash))
+
+
+def _is_late(proposal: Proposal, at: str) -> bool:
+    return bool(proposal.expires_at) and at > proposal.expires_at
 
 
 def already_decided(proposal: Proposal) -> str:
@@ -127,10 +159,11 @@ def _fallen(desk: DeskState, proposal: Proposal, decision: Decision) -> tuple[dv
     """The proposals that stood on one which will not run: they go stale with it."""
     fallen = {proposal.id}
     events = []
-    for key in desk.undecided:  # in the order in which they were made, so each stands on earlier ones alone
-        other = desk.proposals[key]
+    for other in desk.waiting_on(
+        proposal.file_id
+    ):  # in the order in which they were made: each stands on earlier ones
         if other.depends_on in fallen and other.status == "pending":
-            fallen.add(key)
+            fallen.add(other.id)
             events.append(
                 _lapsed(other, "stale", decision, f"it builds on {other.depends_on}, which will not run")
             )
@@ -139,7 +172,7 @@ def _fallen(desk: DeskState, proposal: Proposal, decision: Decision) -> tuple[dv
 
 def _approve(desk: DeskState, proposal: Proposal, decision: Decision, read: Read) -> Verdict:
     before = desk.proposals.get(proposal.depends_on) if proposal.depends_on else None
-    if before is not None and before.status in ("pending", "approved"):
+    if before is not None and before.status in UNDECIDED:
         raise Refusal("dependency_pending", f"Decide proposal {before.id} first; this one builds on it.")
     if before is not None and before.status != "executed":
         return _lapse(

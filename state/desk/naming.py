@@ -6,7 +6,7 @@ from researchdesk.state.desk.desk_state import DeskState
 from researchdesk.state.desk.estimate import fitting
 from researchdesk.state.desk.files import DeskFile
 from researchdesk.state.desk.labels import NAME_CHARS, label, quoted
-from researchdesk.state.desk.paths import is_inside
+from researchdesk.state.desk.paths import path_key
 from researchdesk.state.errors import Refusal
 from researchdesk.state.texts import cut
 
@@ -25,7 +25,7 @@ def named_file(desk: DeskState, name: str) -> DeskFile:
     found = desk.files.get(path) or desk.at_path(path)
     if found is not None and not found.deleted:
         return found
-    inside = sum(is_inside(file.path, path) for file in desk.live) if path else 0
+    inside = desk.folders.get(path_key(path), 0)
     if inside:
         raise Refusal(
             "not_found",
@@ -51,7 +51,7 @@ def named_folder(desk: DeskState, name: str) -> str:
         raise Refusal(
             "invalid_arguments", f"folder: {shown(file.path)} is a {file.kind}. Read it with desk_read_file."
         )
-    inside = next((other for other in desk.live if is_inside(other.path, path)), None)
+    inside = next(desk.inside(path), None)
     if inside is None:
         raise Refusal("not_found", f'No folder {shown(path)} on this desk. Send "" for all of it.')
     return "/".join(inside.path.split("/")[: path.count("/") + 1])

@@ -20,7 +20,7 @@ from researchdesk.state.desk.changes import (
 from researchdesk.state.desk.desk_state import DeskState, evolve_desk
 from researchdesk.state.desk.diffs import MAX_DIFF, diff_of
 from researchdesk.state.desk.files import Cause, DeskFile, FileKind
-from researchdesk.state.desk.judging import Decision, Read, after, judge, proposed_action, short
+from researchdesk.state.desk.judging import Decision, Read, after, judge, proposed_action, short, standing
 from researchdesk.state.desk.naming import is_version, named_file, shown
 from researchdesk.state.desk.policies import Policies
 from researchdesk.state.desk.proposals import Proposal, proposal_hash, proposal_id
@@ -66,13 +66,14 @@ class _Base:
 def propose(desk: DeskState, request: Request, read: Read, *, at: str, policies: Policies) -> Proposed:
     """Make a proposal of a call, and approve it where a policy does.
 
-    A proposal on a file that others wait for builds on the last of them: on its content and path after that.
+    A proposal on a file that others wait for builds on the last of them that can still run: on its content and path
+    after that.
 
     Raises:
         Refusal: ``not_found``, ``read_first``, ``stale_base``, ``dependency_pending`` behind a deletion that waits,
             ``no_change``, or what is wrong with the change itself; nothing is to be written then.
     """
-    base = _base(desk, named_file(desk, request.arguments["file"]), read)
+    base = _base(desk, named_file(desk, request.arguments["file"]), read, at=at)
     _check_version(base, request.arguments["base_version"])
     text = read(base.content_hash)
     action = action_of(request.tool, request.arguments, kind=base.file.kind)
@@ -125,8 +126,8 @@ def change_shown(
     return diff_of(text, outcome.text or "", file.path, kind=file.kind, limit=limit)
 
 
-def _base(desk: DeskState, file: DeskFile, read: Read) -> _Base:
-    waiting = desk.waiting_on(file.id)
+def _base(desk: DeskState, file: DeskFile, read: Read, *, at: str) -> _Base:
+    waiting = standing(desk, file, read, at=at)
     if not waiting:
         return _Base(file=file, content_hash=file.content_hash, versions=(file.content_hash,))
     last = waiting[-1]

@@ -2,6 +2,7 @@
 
 import contextlib
 import tempfile
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -120,6 +121,8 @@ class People(RuleBasedStateMachine):
         assert len(set(keys)) == len(keys)
         documents = {key for key, file in zip(keys, files, strict=True) if file.kind != "folder"}
         assert not any(key.startswith(f"{document}/") for key in keys for document in documents)
+        above = Counter(key[:at] for key in keys for at, sign in enumerate(key) if sign == "/")
+        assert dict(self.desk.records.desk().desk.folders) == above
         rows = self.desk.ledger.query("SELECT path FROM desk_files WHERE deleted = 0")
         assert [file.path for file in files] == sorted(str(row["path"]) for row in rows)
 
