@@ -184,7 +184,7 @@ def _by_people(records: Records) -> Iterator[LoggedMessage]:
             id=str(row["id"]),
             turn_id="",
             role=ROLE_PERSON,
-            text=_done(**row),
+            text=_done(str(row["op"]), str(row["path"]), str(row["new_path"])),
             seq=int(str(row["seq"])),
             at=str(row["at"]),
             actor=str(row["actor"]),
@@ -192,7 +192,7 @@ def _by_people(records: Records) -> Iterator[LoggedMessage]:
         )
 
 
-def _done(*, op: str, path: str, new_path: str, **_: object) -> str:
+def _done(op: str, path: str, new_path: str) -> str:
     """What a person did to a file; where it went, if it moved."""
     moved = f" to {new_path}" if new_path not in ("", path) else ""
     return f"{_DONE[op]} {path}{moved}"

@@ -204,6 +204,27 @@ def test_a_proposal_that_is_too_old_is_not_run(desk: Desk, model: Model, clock: 
         model.approve(waiting, actor=BOB)
 
 
+def test_an_approved_change_that_cannot_be_made_has_failed_and_changed_nothing(
+    desk: Desk, model: Model
+) -> None:
+    arguments = update(model.create("plan.md", TEXT), "rename", new_path="taken.md")
+    waiting = model.propose("desk_update_file", **arguments)
+    desk.files.put("taken.md", "theirs\n", actor=BOB)
+    before = desk.files.listed()
+    decided = model.approve(waiting)
+    assert (decided.status, decided.proposal.decided_by, desk.files.listed()) == ("failed", ANN, before)
+    assert decided.text == (
+        f"Proposal {decided.proposal.id} was approved by {ANN} but failed: {decided.proposal.error} "
+        "Nothing was changed."
+    )
+    assert decided.proposal.error.startswith('"taken.md" already exists')
+    assert desk.files.revisions("plan.md") == []
+    assert model.approve(waiting).replayed
+    told = model.again(2, "desk_update_file", **arguments)
+    assert (told.status, told.data["code"], told.text) == ("error", "failed", decided.text)
+    assert [(effect.action, effect.level) for effect in told.effects] == [("notify", "warning")]
+
+
 def test_a_person_may_change_the_call_but_not_its_file_or_tool(desk: Desk, model: Model) -> None:
     """Check 10: other arguments run as they were previewed, and the model is told; another file is refused."""
     version = model.create("plan.md", TEXT)
@@ -388,8 +409,7 @@ def test_a_policy_that_only_watches_leaves_the_decision_to_a_person(desk: Desk) 
     assert desk.proposals()[0].decided_by == ANN
 
 
-def test_what_a_policy_approved_and_cannot_be_done_has_failed(desk: Desk) -> None:
-    """A rename through a document is found out when it is proposed; one that a policy lets wait is not run by it."""
+def test_a_policy_lets_wait_what_builds_on_a_change_that_waits(desk: Desk) -> None:
     model = Model(desk, policies=Policies(auto_approve={"desk_rename_file": "evals"}))
     version = model.create("plan.md", TEXT)
     first = model.propose("desk_update_file", **update(version, "append", content="third\n"))
@@ -414,7 +434,7 @@ def test_a_policy_that_cannot_be_meant_is_refused_when_it_is_made() -> None:
         {"expires_days": 1e9},
     ):
         with pytest.raises(UsageError):
-            Policies(**wrong)  # type: ignore[arg-type]
+            Policies(**wrong)
 
 
 def test_only_the_words_that_there_are_decide_and_select(desk: Desk, model: Model) -> None:
