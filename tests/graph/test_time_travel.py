@@ -136,7 +136,7 @@ def test_the_same_fork_again_is_the_one_that_is_there(desk: rd.Desk) -> None:
     assert second.workspace.config == ev.RunConfigured(model="another")
     with pytest.raises(UsageError, match=r"no fork of 's' at event 4\d"):
         desk.fork("s", 40, new_id="again")
-    with pytest.raises(UsageError, match="no fork of 'again' at event 3"):
+    with pytest.raises(UsageError, match="no fork of 'again' at event"):
         desk.fork("again", 3, new_id="s")
 
 
