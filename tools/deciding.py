@@ -15,12 +15,13 @@ from researchdesk.state import events as ev
 from researchdesk.state.cleaning import clean_arguments
 from researchdesk.state.copying import changed
 from researchdesk.state.desk import events as dv
-from researchdesk.state.desk.changes import Rename, after_hash_of, outcome_of, verb_of
+from researchdesk.state.desk.changes import after_hash_of, outcome_of
 from researchdesk.state.desk.desk_state import DeskState
-from researchdesk.state.desk.diffs import diff_of
+from researchdesk.state.desk.edits import Edit, apply
 from researchdesk.state.desk.effects import CallOutcome, derive_effects
 from researchdesk.state.desk.judging import Choice, Decision, Edited, after, judge, proposed_action
 from researchdesk.state.desk.proposals import Proposal, proposal_hash
+from researchdesk.state.desk.proposing import change_shown
 from researchdesk.state.desk.settling import Settlement, settlement_of
 from researchdesk.state.errors import IntegrityError, NotFound, Refusal
 from researchdesk.state.ids import DESK_STREAM, CallId, session_stream
@@ -32,6 +33,7 @@ from researchdesk.stores.replay import Extension, Projection, extend
 from researchdesk.tools.calls import redacted_arguments
 from researchdesk.tools.records import Records
 from researchdesk.tools.registry import REGISTRY
+from researchdesk.tools.results import replayed, text_again
 from researchdesk.tools.validation import checked, filled
 
 COMMIT_TRIES = 1_000
@@ -79,18 +81,13 @@ def decide(
         projection = records.desk()
         proposal = proposal_of(projection.desk, proposal_id)
         decision = Decision(
-            choice=choice,
-            actor=actor,
-            proposal_hash=proposal_hash,
-            at=records.now(),
-            reason=reason,
-            edited=_edited(records, projection.desk, proposal, edited_args)
-            if edited_args is not None
-            else None,
+            choice=choice, actor=actor, proposal_hash=proposal_hash, at=records.now(), reason=reason
         )
+        if edited_args is not None:
+            decision = _with_edited(decision, records, projection.desk, proposal, edited_args)
         verdict = judge(projection.desk, proposal, decision, records.text)
         if verdict.replayed:
-            return _decided(proposal, projection.desk, replayed=True)
+            return _decided_before(records, proposal, projection.desk)
         with contextlib.suppress(HeadMoved):
             desk = write(records, projection, verdict.events, bodies=verdict.bodies)
             return _decided(desk.proposals[proposal_id], desk)
@@ -199,6 +196,20 @@ def _settled(records: Records, call: CallId, end: Settlement, stow: Stow) -> ev.
     )
 
 
+def _with_edited(
+    decision: Decision,
+    records: Records,
+    desk: DeskState,
+    proposal: Proposal,
+    arguments: Mapping[str, Any],
+) -> Decision:
+    """The decision with other arguments, or with why they cannot run: that matters only if it may still be made."""
+    try:
+        return changed(decision, edited=_edited(records, desk, proposal, arguments))
+    except Refusal as problem:
+        return changed(decision, problem=problem)
+
+
 def _edited(records: Records, desk: DeskState, proposal: Proposal, arguments: Mapping[str, Any]) -> Edited:
     """Other arguments for a proposal's call, checked against the same tool, and what they would lead to.
 
@@ -233,22 +244,26 @@ def _diff(
     records: Records, desk: DeskState, proposal: Proposal, arguments: str, bodies: Mapping[str, bytes]
 ) -> str:
     """The whole of what would change, against the content that the proposal stands on."""
-    file = desk.files[proposal.file_id]
+    file = changed(desk.files[proposal.file_id], path=proposal.path)
 
     def read(key: str) -> str:
         return bodies[key].decode() if key in bodies else records.text(key)
 
     action = proposed_action(proposal.tool, arguments, file.kind, read)
     base = read(proposal.base_hash)
-    if verb_of(action) == "delete":
-        return diff_of(base, "", proposal.path, kind=file.kind, limit=WHOLE_DIFF)
-    if isinstance(action, Rename):
-        return f"{proposal.path} -> {action.new_path}\n"
-    outcome = outcome_of(action, file, base, desk)
-    assert outcome.text is not None
-    return diff_of(base, outcome.text, proposal.path, kind=file.kind, limit=WHOLE_DIFF)
+    changed_text = apply(action, base) if isinstance(action, Edit) else ""
+    return change_shown(action, file, base, changed_text, limit=WHOLE_DIFF)
 
 
-def _decided(proposal: Proposal, desk: DeskState, *, replayed: bool = False) -> Decided:
+def _decided(proposal: Proposal, desk: DeskState) -> Decided:
     end = settlement_of(proposal, desk)
-    return Decided(proposal=proposal, text=end.text, data=end.data, replayed=replayed)
+    return Decided(proposal=proposal, text=end.text, data=end.data)
+
+
+def _decided_before(records: Records, proposal: Proposal, desk: DeskState) -> Decided:
+    """The outcome of a decision as it was recorded, whatever happened to the file since."""
+    row = records.ledger.call_row(proposal.cause.call)
+    if row is None:
+        return changed(_decided(proposal, desk), replayed=True)
+    text = text_again(row, lambda: records.projection(proposal.cause.session_id).workspace, records.text)
+    return Decided(proposal=proposal, text=text, data=replayed(row, text).data, replayed=True)

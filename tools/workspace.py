@@ -16,7 +16,7 @@ from researchdesk.state.errors import LedgerCorrupt, NotFound, Unavailable, Usag
 from researchdesk.state.ids import session_stream, stream_owner
 from researchdesk.state.names import clean_id
 from researchdesk.state.session_list import Sessions, SessionSummary
-from researchdesk.state.vocabulary import RESEARCH_LABEL, Profile
+from researchdesk.state.vocabulary import PROFILES, RESEARCH_LABEL, Profile
 from researchdesk.stores.jsonl import Imported, export_lines
 from researchdesk.stores.ledger import ENDED, Ledger
 from researchdesk.stores.locks import FileLocks, Locks, holder_name
@@ -112,8 +112,11 @@ class Desk(Approving, Extending, Mirroring):
 
         Raises:
             Refusal: the id has not that form.
+            UsageError: there is no such profile.
         """
         clean_id(session_id, "session id")
+        if profile not in PROFILES:
+            raise UsageError(f"profile={profile!r}: there are {', '.join(map(repr, PROFILES))}")
         session = replace(self._named(session_id, sources), policies=policies)
         if self.ledger.head(session.stream).count == 0:
             opened = ev.SessionOpened(
@@ -123,7 +126,7 @@ class Desk(Approving, Extending, Mirroring):
         return session
 
     def existing(self, session_id: str = "", *, sources: Sources | None = None) -> Session:
-        """The session of that id, or the one that was written to last.
+        """The session of that id, by default the one that `latest` names.
 
         Raises:
             NotFound: there is none; the message lists the newest.

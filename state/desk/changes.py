@@ -135,7 +135,8 @@ def check_free(desk: DeskState, path: str, *, but: DeskFile | None = None) -> No
     """
     taken = desk.at_path(path)
     if taken is not None and (but is None or taken.id != but.id):
-        raise Refusal("exists", f'"{taken.path}" already exists (id {taken.id}). Use desk_update_file.')
+        instead = "" if but else " Use desk_update_file."
+        raise Refusal("exists", f'"{taken.path}" already exists (id {taken.id}).{instead}')
     for folder in _folders_above(path):
         above = desk.at_path(folder)
         if above is not None and above.kind != "folder":

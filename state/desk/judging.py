@@ -51,6 +51,8 @@ class Decision:
     at: str
     reason: str = ""
     edited: Edited | None = None
+    problem: Refusal | None = None
+    """Why the other arguments that were given cannot run."""
 
 
 def judge(desk: DeskState, proposal: Proposal, decision: Decision, read: Read) -> Verdict:
@@ -67,6 +69,8 @@ def judge(desk: DeskState, proposal: Proposal, decision: Decision, read: Read) -
         raise Refusal("already_decided", already_decided(proposal))
     if _is_late(proposal, decision.at):
         return _lapse(desk, proposal, "expired", decision, f"it expired on {proposal.expires_at[:10]}")
+    if decision.problem is not None:
+        raise decision.problem
     shown = decision.edited.hash if decision.edited else proposal.hash
     if decision.proposal_hash != shown:
         raise Refusal(
@@ -116,6 +120,8 @@ def already_decided(proposal: Proposal) -> str:
 
 def _is_same(proposal: Proposal, decision: Decision) -> bool:
     """Whether this decision is the one that was made: same person, same answer, same arguments."""
+    if decision.problem is not None:
+        return False
     choice = "approve" if proposal.is_approved else "reject" if proposal.status == "rejected" else ""
     edited = decision.edited.arguments if decision.edited else ""
     return (proposal.decided_by, choice, proposal.approved_arguments, proposal.hash) == (

@@ -9,7 +9,6 @@ from researchdesk.state.copying import changed
 from researchdesk.state.desk import events as dv
 from researchdesk.state.desk.changes import (
     Action,
-    Outcome,
     Rename,
     action_of,
     after_hash_of,
@@ -18,7 +17,7 @@ from researchdesk.state.desk.changes import (
     verb_of,
 )
 from researchdesk.state.desk.desk_state import DeskState, evolve_desk
-from researchdesk.state.desk.diffs import MAX_DIFF, diff_of
+from researchdesk.state.desk.diffs import diff_of
 from researchdesk.state.desk.files import Cause, DeskFile, FileKind
 from researchdesk.state.desk.judging import Decision, Read, after, judge, proposed_action, short, standing
 from researchdesk.state.desk.naming import is_version, named_file, shown
@@ -99,7 +98,7 @@ def propose(desk: DeskState, request: Request, read: Read, *, at: str, policies:
         guard=guard_for(action),
         base_hash=base.content_hash,
         after_hash=after_hash,
-        diff=redact(change_shown(action, outcome, base.file, text, limit=LISTED_DIFF)).text,
+        diff=redact(change_shown(action, base.file, text, outcome.text or "", limit=LISTED_DIFF)).text,
         proposal_hash=proposal_hash(
             tool=request.tool,
             arguments=arguments,
@@ -117,13 +116,11 @@ def propose(desk: DeskState, request: Request, read: Read, *, at: str, policies:
     return _approved(waiting, approver, read, at=at) if approver and not policies.shadow else waiting
 
 
-def change_shown(
-    action: Action, outcome: Outcome, file: DeskFile, text: str, *, limit: int = MAX_DIFF
-) -> str:
-    """What an action does to a file whose text is ``text``, for whoever decides about it."""
+def change_shown(action: Action, file: DeskFile, before: str, after: str, *, limit: int) -> str:
+    """What an action does to a file, for whoever decides about it; ``after`` is empty where the file goes."""
     if isinstance(action, Rename):
         return f"{file.path} -> {action.new_path}\n"
-    return diff_of(text, outcome.text or "", file.path, kind=file.kind, limit=limit)
+    return diff_of(before, after, file.path, kind=file.kind, limit=limit)
 
 
 def _base(desk: DeskState, file: DeskFile, read: Read, *, at: str) -> _Base:

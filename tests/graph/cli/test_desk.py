@@ -180,7 +180,7 @@ def test_a_folder_is_listed_and_moved_with_what_is_in_it() -> None:
         (["put", "a.md", "latin.txt", "--report", "r1"], 2, "name one: FILE, --report SESSION or --handoff"),
         (["put", "a.md", "--actor", "agent:chat"], 1, "agent:chat changes files through its tools alone."),
         (["cat", "a.md"], 1, "no file 'a.md' on this desk; `researchdesk desk ls` lists what is there"),
-        (["mv", "kept.md", "other.md"], 1, '"other.md" already exists'),
+        (["mv", "kept.md", "other.md"], 1, '"other.md" already exists (id f_'),
         (["rm", "kept.md", "--if-match", "0" * 64], 1, '"kept.md" changed since you read it'),
         (["export"], 2, "say where to write with --out DIR_OR_FILE"),
         (["export", "nowhere", "--out", "out"], 1, "no file 'nowhere' on this desk"),

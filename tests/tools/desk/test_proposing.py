@@ -254,6 +254,32 @@ def test_a_person_may_change_the_call_but_not_its_file_or_tool(desk: Desk, model
     assert "3rd" in told.text and "Do not re-issue the original." in told.text
 
 
+def test_arguments_that_cannot_run_matter_only_where_a_decision_can_still_be_made(
+    desk: Desk, model: Model, clock: Clock
+) -> None:
+    arguments = update(model.create("plan.md", TEXT), "append", content="third\n")
+    model.create("more.md", TEXT)
+    done = model.propose("desk_update_file", **arguments)
+    late = model.propose("desk_update_file", **arguments | {"file": "more.md"})
+    model.approve(done)
+    wrong = {**arguments, "file": "other.md"}
+    with pytest.raises(Refusal) as refused:
+        model.approve(done, edited_args=wrong)
+    assert refused.value.code == "already_decided"
+    clock.forward(days=8)
+    assert model.approve(late, edited_args=wrong).status == "expired"
+
+
+def test_the_same_decision_again_tells_what_came_of_it_then(desk: Desk, model: Model) -> None:
+    version = model.create("plan.md", TEXT)
+    waiting = model.propose("desk_update_file", **update(version, "append", content="third\n"))
+    first = model.approve(waiting)
+    desk.files.rename("plan.md", "old plan.md", actor=BOB)
+    desk.files.remove("old plan.md", actor=BOB)
+    again = model.approve(waiting)
+    assert (again.replayed, again.text, again.data) == (True, first.text, first.data)
+
+
 def test_a_rejection_reaches_the_model_with_its_reason(desk: Desk, model: Model) -> None:
     """Check 11, without a graph: the reason stands in the call's result and in the context; it cannot be undone."""
     version = model.create("plan.md", TEXT)
@@ -437,13 +463,15 @@ def test_a_policy_that_cannot_be_meant_is_refused_when_it_is_made() -> None:
             Policies(**wrong)
 
 
-def test_only_the_words_that_there_are_decide_and_select(desk: Desk, model: Model) -> None:
+def test_only_the_words_that_there_are_decide_select_and_give_rights(desk: Desk, model: Model) -> None:
     waiting = model.propose("desk_delete_file", file="plan.md", base_version=model.create("plan.md", TEXT))
     made, wrong = desk.proposals(status="pending")[0], cast(Any, "rejected ")
     with pytest.raises(UsageError, match="decision='rejected ': there are 'approve', 'reject'"):
         desk.decide(made.id, wrong, actor=ANN, proposal_hash=waiting.data["proposal_hash"])
     with pytest.raises(UsageError, match="status='rejected ': there are 'pending', "):
         desk.proposals(status=wrong)
+    with pytest.raises(UsageError, match="profile='rejected ': there are 'explore', 'desk'"):
+        desk.session("s2", profile=wrong)
     assert desk.proposals() == [made]
 
 
