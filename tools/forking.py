@@ -14,6 +14,7 @@ from researchdesk.stores.codec import Refs, StoredEvent
 from researchdesk.stores.ledger import HeadMoved
 from researchdesk.stores.replay import Extension, Projection, extend
 from researchdesk.tools.door import Session
+from researchdesk.tools.orphans import ended
 from researchdesk.tools.purging import purged_events
 from researchdesk.tools.records import Records
 from researchdesk.tools.shown import first_events
@@ -106,12 +107,4 @@ def _ends(
     ]
     yield from purged_events(workspace, new_id, artifacts, actor="code", reason=PURGED)
     for pending in workspace.pending_calls.values():
-        yield ev.CallSettled(
-            turn_id=pending.record.turn_id,
-            tool_call_id=pending.record.tool_call_id,
-            status="error",
-            code="stale",
-            text=ev.Stowed(inline=WAITS_THERE, chars=len(WAITS_THERE)),
-            data='{"code":"stale"}',
-            recorded_at=recorded_at[pending.seq],
-        )
+        yield ended(pending, WAITS_THERE, recorded_at=recorded_at[pending.seq])

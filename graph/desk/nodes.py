@@ -27,9 +27,9 @@ from researchdesk.state.desk.desk_state import UNDECIDED, DeskState
 from researchdesk.state.desk.proposals import Proposal, proposal_id
 from researchdesk.state.errors import UsageError
 from researchdesk.state.events import AskedCall, ModelAnswered
-from researchdesk.state.ids import CallId
 from researchdesk.state.stowing import unstow_arguments
 from researchdesk.state.workspace import PendingCall
+from researchdesk.tools.orphans import call_of, settle_orphans
 
 PENDING_SHOWN = 20
 
@@ -88,6 +88,8 @@ def receive(state: ChatState, config: RunnableConfig) -> ChatState:
 def begin_chat(driver: ChatDriver) -> None:
     """Record the model that is chatted with and its price, where they are not those on record.
 
+    Calls that wait for a decision on another desk end.
+
     Raises:
         UsageError: the session holds a research run.
     """
@@ -96,6 +98,7 @@ def begin_chat(driver: ChatDriver) -> None:
         raise UsageError(f"session '{session.id}' holds a research run; chat in a session of its own")
     if session.workspace.config != driver.options.recorded():
         session.record([driver.options.recorded()])
+    settle_orphans(session)
 
 
 def plan(state: ChatState, config: RunnableConfig) -> ChatState:
@@ -135,8 +138,7 @@ def _next_question(driver: ChatDriver) -> Asking | None:
 
 
 def _proposal(desk: DeskState, session_id: str, call: PendingCall) -> Proposal:
-    asked = CallId(session=session_id, turn=call.record.turn_id, call=call.record.tool_call_id)
-    return desk.proposals[proposal_id(asked)]
+    return desk.proposals[proposal_id(call_of(session_id, call))]
 
 
 def _gives_up(driver: ChatDriver, failures: int) -> bool:

@@ -8,9 +8,10 @@ from langchain.agents.middleware.types import AgentState, PrivateStateAttr, Tool
 from langchain_core.callbacks import dispatch_custom_event
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langgraph.config import get_config
+from langgraph.errors import GraphInterrupt
 from langgraph.types import interrupt
 
-from researchdesk.graph.desk.asking import AnswerSchema, question, take
+from researchdesk.graph.desk.asking import Answer, AnswerSchema, question, take
 from researchdesk.graph.desk.chat import Approval
 from researchdesk.graph.desk.driver import CALLS_A_STEP, STEPS_A_TURN
 from researchdesk.graph.desk.listening import hear
@@ -24,6 +25,7 @@ from researchdesk.state.desk.estimate import RESULT_TOKENS
 from researchdesk.state.desk.policies import NO_POLICIES, Policies
 from researchdesk.state.desk.prompt import desk_prompt
 from researchdesk.tools.door import Session, ToolResult
+from researchdesk.tools.orphans import settle_orphans
 from researchdesk.tools.registry import DeskStyle
 from researchdesk.tools.workspace import Desk
 
@@ -75,6 +77,8 @@ class DeskMiddleware(ToolsMiddleware):
         self._waits = approval == "wait"
         self._approver = deciding_actor(approver)
         self._max_steps = max_steps
+        self._not_taken: dict[str, tuple[int, str]] = {}
+        """How many answers to a proposal's question were looked at and left it waiting, and why the last did."""
 
     def most_steps(self, session: Session) -> int:
         """The ceiling that was given."""
@@ -89,6 +93,7 @@ class DeskMiddleware(ToolsMiddleware):
     def before_agent(self, state: Any, runtime: Any) -> dict[str, Any]:
         """Record what was written, and remember what is news to this turn."""
         session = self.session(runtime)
+        settle_orphans(session)
         layout = session.records.desk().desk.layout(session.id)
         hear(session, _last_said(messages_of(state)), layout=layout, is_strict=False)
         return {"desk_news_after": state.get("desk_seen", 0)}
@@ -142,17 +147,33 @@ class DeskMiddleware(ToolsMiddleware):
     def _decided(self, session: Session, identity: str, call_id: str) -> ToolResult | None:
         """The result of a call once its proposal is decided, by an answer here or by somebody elsewhere.
 
-        Every question of a task is about this one proposal, so an earlier answer that is read again is harmless.
+        A task that is run again is given all its answers again: only one that is new is taken, so that a yes which
+        could not be taken is not followed later, after a no or without being asked for again.
         """
-        problem = ""
-        while (result := session.recorded(turn_id="", tool_call_id=identity)) is not None:
-            if result.status != "pending":
-                break
-            proposal = self._desk.proposal(str(result.data["proposal_id"]))
-            asked = question(self._desk, proposal, problem=problem, tool_call_id=call_id)
-            answer = interrupt(asked, response_schema=AnswerSchema)
-            problem = take(self._desk, proposal, answer, actor=self._approver)
-        return result
+        result = session.recorded(turn_id="", tool_call_id=identity)
+        if result is None or result.status != "pending":
+            return result
+        proposal = self._desk.proposal(str(result.data["proposal_id"]))
+        answers = _answers(question(self._desk, proposal, tool_call_id=call_id))
+        known, problem = self._not_taken.pop(proposal.id, (0, ""))
+        if answers and len(answers) != known:
+            problem = take(self._desk, proposal, answers[-1], actor=self._approver)
+            result = session.recorded(turn_id="", tool_call_id=identity)
+            if result is None or result.status != "pending":
+                return result
+        self._not_taken[proposal.id] = (len(answers), problem)
+        asked = question(self._desk, proposal, problem=problem, tool_call_id=call_id)
+        interrupt(asked, response_schema=AnswerSchema)
+        return None
+
+
+def _answers(asked: dict[str, Any]) -> list[Answer]:
+    """What this task was answered so far, oldest first."""
+    answers: list[Answer] = []
+    with contextlib.suppress(GraphInterrupt):
+        while True:
+            answers.append(interrupt(asked, response_schema=AnswerSchema))
+    return answers
 
 
 def _last_said(messages: list[BaseMessage]) -> list[BaseMessage]:

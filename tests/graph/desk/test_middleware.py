@@ -277,3 +277,21 @@ def test_desk_and_research_serve_one_agent_in_two_sessions(notes: rd.Desk) -> No
     assert {summary.session_id for summary in notes.sessions()} == {"mine", "mine.research"}
     assert "desk-data" in model.asked[1].system and "research_workspace" in model.asked[1].system
     assert notes.verify().ok
+
+
+def test_a_no_stands_although_a_yes_before_it_could_not_be_taken(notes: rd.Desk) -> None:
+    """Two changes build on each other: a yes to the second waits for the first, and may be taken back."""
+    calls = [update(notes, "a.md", mode="append", content=text) for text in ("more\n", "more\n")]
+    agent, _ = agent_of(create_agent, repeating(*calls), rd.DeskMiddleware(notes, approval="wait"))
+    asked = {one.value["proposal_id"]: one.id for one in run(agent, "Count.")["__interrupt__"]}
+    first, second = notes.proposals()
+    assert second.depends_on == first.id
+    again = run(agent, Command(resume={asked[second.id]: {"approved": True}}))["__interrupt__"]
+    asked = {one.value["proposal_id"]: one.id for one in again}
+    assert any(one.value["message"].startswith("Decide proposal") for one in again)
+    answers = {asked[first.id]: {"approved": True}, asked[second.id]: {"approved": False, "reason": "enough"}}
+    run(agent, Command(resume={asked[first.id]: answers[asked[first.id]]}))
+    out = run(agent, Command(resume={asked[second.id]: answers[asked[second.id]]}))
+    assert [made.status for made in notes.proposals()] == ["executed", "rejected"]
+    assert notes.files.read("a.md") == "one\nmore\n"
+    assert sorted(result[:8] for result in results(out)) == ["A person", "Approved"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_core.messages import ToolMessage
+from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
@@ -15,7 +15,7 @@ import researchdesk as rd
 from researchdesk.graph.checkpoints import checkpointer_of
 
 from ..scripted_model import says
-from .chats import chat_on, create, kinds, say, thread, update
+from .chats import Request, chat_on, create, kinds, say, thread, update
 from .killed_chats import chat, send
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -105,3 +105,29 @@ def test_a_chat_on_a_server_waits_is_answered_by_another_process_and_goes_on(pos
         assert graph.invoke({}, thread())["pending"] == []
         assert [made.status for made in desk.proposals()] == ["executed"]
         assert desk.verify().ok
+
+
+@pytest.mark.parametrize("approval", ["wait", "detached"])
+def test_a_chat_brought_to_another_desk_goes_on_without_the_change_that_waits_where_it_came_from(
+    notes: rd.Desk, tmp_path: Path, approval: str
+) -> None:
+    def script(request: Request) -> AIMessage:
+        if request.said == 0:
+            return says(update(notes, "a.md", content="ONE\n"))
+        return says(text=" | ".join(request.results) or "Fine.")
+
+    graph, _ = chat_on(notes, script, approval=approval)
+    say(graph, "Shout.")
+    notes.export("chat", tmp_path / "chat.zip")
+    with rd.open_desk(tmp_path / "other") as other:
+        other.import_session(tmp_path / "chat.zip")
+        assert other.verify().ok and other.rebuild("chat") and other.verify().ok
+        graph, model = chat_on(other, script, approval=approval)
+        out = say(graph, "Well?")
+        assert not out.get("__interrupt__") and out["pending"] == []
+        (result,) = (m for m in model.asked[0].messages if isinstance(m, ToolMessage))
+        assert "it has not run here" in str(result.content)
+        rows = other.ledger.query("SELECT status, code FROM tool_calls")
+        assert [(row["status"], row["code"]) for row in rows] == [("error", "stale")]
+        assert other.verify().ok
+    assert [made.status for made in notes.proposals()] == ["pending"]
