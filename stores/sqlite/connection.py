@@ -93,7 +93,8 @@ def connect(path: Path, *, synchronous: str = "FULL") -> Connection:
         # On macOS a plain fsync leaves data in the drive's own cache; elsewhere these two change nothing.
         connection.execute("PRAGMA fullfsync=ON")
         connection.execute("PRAGMA checkpoint_fullfsync=ON")
-        connection.execute(f"PRAGMA journal_mode={journal_mode()}")
+        # Two that make one file at the same moment stand in each other's way, for which SQLite does not wait.
+        _patiently(connection, f"PRAGMA journal_mode={journal_mode()}")
         connection.execute(f"PRAGMA synchronous={synchronous}")
         for pragma, value in expected.items():
             found = connection.execute(f"PRAGMA {pragma}").fetchone()[0]
@@ -117,9 +118,14 @@ def transaction(connection: Connection, path: Path) -> Iterator[Connection]:
 
 def begin(connection: Connection) -> None:
     """Begin a write transaction, waiting for other processes."""
+    _patiently(connection, "BEGIN IMMEDIATE")
+
+
+def _patiently(connection: Connection, sql: str) -> None:
+    """Run a statement that needs a lock, again while others hold it."""
     for attempt in range(1, BUSY_TRIES + 1):
         try:
-            connection.execute("BEGIN IMMEDIATE")
+            connection.execute(sql)
             return
         except dbapi.OperationalError as problem:
             if attempt == BUSY_TRIES or ("locked" not in str(problem) and "busy" not in str(problem)):
