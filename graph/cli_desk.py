@@ -51,6 +51,9 @@ def ls(
     if json:
         result_json([desk_files.as_json(file) for file in found])
         return
+    if not found:
+        begin = f"nothing is here; put a file there: {again(home, 'desk', 'put', 'PATH', 'FILE')}"
+        note("nothing was deleted" if deleted else begin)
     result_table(
         ("path", "kind", "rev", "chars", "changed", "by", "id", "version"),
         (
@@ -82,11 +85,15 @@ def cat(
             "--range", metavar="A1:C5", help="Only these cells of a spreadsheet.", show_default=False
         ),
     ] = "",
+    values: Annotated[
+        bool, typer.Option("--values", help="Of a spreadsheet: what its formulas come to (extra sheets).")
+    ] = False,
     home: HomeOption = "",
     json: JsonOption = False,
 ) -> None:
     """Print a file; to a pipe or a file exactly as it is, to a terminal without what would act there."""
     from researchdesk.graph.streams import write_out
+    from researchdesk.state.desk.grids import write_grid
     from researchdesk.state.desk.sheets import read_range
     from researchdesk.state.errors import UsageError
 
@@ -95,7 +102,10 @@ def cat(
         if area and found.kind != "spreadsheet":
             raise UsageError(f"--range is for spreadsheets; {found.path} is a {found.kind}")
         content_hash = desk_files.version_of(desk, found, version) if version else found.content_hash
-        text = desk.files.read(found.id, version=content_hash)
+        if values:
+            text = write_grid(desk.files.values(found.id, version=content_hash))
+        else:
+            text = desk.files.read(found.id, version=content_hash)
     shown = read_range(text, area).text if area else text
     if json:
         result_json({**desk_files.as_json(found), "hash": content_hash, "range": area, "content": shown})

@@ -89,6 +89,8 @@ def list_(
     waiting = [one.id for one in found if one.status == "pending"]
     if waiting:
         note(f"{len(waiting)} waiting: {again(home, 'proposals', 'show', waiting[0])}")
+    elif status in (None, "pending"):
+        note("nothing waits for a decision")
 
 
 @app.command("show")

@@ -140,13 +140,14 @@ def came_of(decided: "Decided", decision: str, *, home: str) -> Outcome:
     proposal = decided.proposal
     ok = proposal.status == ("executed" if decision == "approve" else "rejected")
     why = f"Proposal {proposal.id} was not run: {proposal.reason}."
+    before = "you decided so before; nothing was done again" if decided.replayed else ""
     return Outcome(
         proposal_id=proposal.id,
         status=proposal.status,
         ok=ok,
         text=why if proposal.status == "stale" else decided.text,
         code="" if ok else proposal.status,
-        next="" if ok else _next(proposal, proposal.status, home),
+        next=before if ok else _next(proposal, proposal.status, home),
         replayed=decided.replayed,
     )
 

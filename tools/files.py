@@ -23,14 +23,16 @@ from researchdesk.state.desk.changes import (
 from researchdesk.state.desk.desk_state import DeskState
 from researchdesk.state.desk.edits import clean_content
 from researchdesk.state.desk.files import Cause, DeskFile, FileKind, FileList, Revisions
+from researchdesk.state.desk.grids import Row
 from researchdesk.state.desk.hits import DeskHit
 from researchdesk.state.desk.judging import after, short
 from researchdesk.state.desk.paths import clean_path, is_inside
-from researchdesk.state.errors import IntegrityError, NotFound, Refusal
+from researchdesk.state.errors import IntegrityError, NotFound, Refusal, UsageError
 from researchdesk.state.ids import content_hash
 from researchdesk.stores.ledger import HeadMoved
 from researchdesk.tools.deciding import COMMIT_TRIES, write
 from researchdesk.tools.desk.searching import search_desk
+from researchdesk.tools.desk.values import values_of
 from researchdesk.tools.records import Records
 
 SAME_EDIT = timedelta(seconds=60)
@@ -75,6 +77,19 @@ class Files:
     def read(self, file: str, *, version: str = "") -> str:
         """The text of a file, or of an earlier version of it by its hash."""
         return self.records.text(version or self.get(file).content_hash)
+
+    def values(self, file: str, *, version: str = "") -> list[Row]:
+        """The rows of a spreadsheet, or of an earlier version of it, with the value of each formula in its place.
+
+        Raises:
+            NotFound: there is no such file.
+            UsageError: it is no spreadsheet, or has formulas and the extra ``sheets`` is not installed.
+            Unavailable: computing took too long or broke down.
+        """
+        found = self.get(file)
+        if found.kind != "spreadsheet":
+            raise UsageError(f"only a spreadsheet has values; {found.path} is a {found.kind}")
+        return values_of(self.read(found.id, version=version))
 
     def search(self, words: str, *, folder: str = "", limit: int = 20) -> list[DeskHit]:
         """The places in the files of a folder, or of the whole desk, that answer a few words, best first."""

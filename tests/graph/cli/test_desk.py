@@ -39,6 +39,10 @@ def parsed(*arguments: str | Path, stdin: str = "") -> Any:
 
 
 def test_a_file_is_put_on_the_desk_and_its_version_is_told() -> None:
+    call("desk", "put", "other.md", stdin="ho\n")
+    assert call("desk", "ls", "--deleted").stderr == "nothing was deleted\n"
+    call("desk", "rm", "other.md")
+    assert call("desk", "ls").stderr == "nothing is here; put a file there: researchdesk desk put PATH FILE\n"
     done = call("desk", "put", "notes/plan.md", stdin="hi\n")
     assert done.stdout == f"notes/plan.md\nversion {FIRST}\n"
     (file,) = parsed("desk", "ls")
@@ -112,6 +116,19 @@ def test_cells_of_a_spreadsheet_are_printed_as_csv() -> None:
     assert (done.exit_code, done.stderr) == (
         2,
         "researchdesk: --range is for spreadsheets; a.md is a markdown\n",
+    )
+
+
+def test_formulas_are_printed_as_they_stand_or_with_what_they_come_to() -> None:
+    call("desk", "put", "sum.csv", stdin="a,1\nb,2\nall,=SUM(B1:B2)\n")
+    assert call("desk", "cat", "sum.csv", "--range", "A3:B3").stdout == "all,=SUM(B1:B2)\n"
+    assert call("desk", "cat", "sum.csv", "--values").stdout == "a,1\nb,2\nall,3\n"
+    assert parsed("desk", "cat", "sum.csv", "--values", "--range", "B3")["content"] == "3\n"
+    call("desk", "put", "a.md", stdin="hi\n")
+    done = call("desk", "cat", "a.md", "--values")
+    assert (done.exit_code, done.stderr) == (
+        2,
+        "researchdesk: only a spreadsheet has values; a.md is a markdown\n",
     )
 
 

@@ -106,6 +106,9 @@ def test_another_process_approves_and_a_repetition_changes_nothing(desk: Desk, p
     first = subprocess.run(command, capture_output=True, text=True, check=True)
     again = subprocess.run(command, capture_output=True, text=True, check=True)
     assert [json.loads(done.stdout)[0]["replayed"] for done in (first, again)] == [False, True]
+    told = f"{proposed}: you decided so before; nothing was done again\n"
+    assert (first.stderr, again.stderr) == ("", told)
+    assert call("proposals", "list").stderr == "nothing waits for a decision\n"
     assert len(desk.files.revisions("budget.csv")) == 1
     made = desk.proposal(proposed)
     assert (made.status, made.decided_by) == ("executed", "human:ann")
