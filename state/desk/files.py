@@ -7,13 +7,12 @@ from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass as checked_dataclass
 
 from researchdesk.state.desk.markup import table
-from researchdesk.state.ids import CallId, content_hash
+from researchdesk.state.ids import CallId
 
 FileKind = Literal["folder", "markdown", "spreadsheet"]
 ChangeOp = Literal["update", "rename", "delete", "restore", "human_edit"]
 
 CONTENT_BYTES = 2_000_000
-EMPTY_HASH = content_hash(b"")
 
 
 @checked_dataclass(frozen=True, slots=True, kw_only=True, config=ConfigDict(extra="forbid"))

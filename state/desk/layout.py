@@ -1,6 +1,5 @@
 """The panels of a desk and which of them has the focus: an immutable value that effects lead from one to the next."""
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final, Literal, assert_never
 
@@ -78,15 +77,6 @@ def apply(layout: PanelLayout, effect: DeskEffect, *, by_person: bool = False) -
     if effect.id in layout.seen:
         return layout
     return changed(_applied(layout, effect, by_person), seen=(*layout.seen, effect.id)[-SEEN_EFFECTS:])
-
-
-def with_active(layout: PanelLayout, file_ids: Collection[str]) -> PanelLayout:
-    """The layout as it is shown while tool calls on these files run; it is never stored."""
-    active = (
-        changed(panel, indicator="ai-active") if panel.file_id and panel.file_id in file_ids else panel
-        for panel in layout.panels
-    )
-    return changed(layout, panels=tuple(active))
 
 
 def _applied(layout: PanelLayout, effect: DeskEffect, by_person: bool) -> PanelLayout:

@@ -12,7 +12,7 @@ import pytest
 
 from researchdesk.state import events as ev
 from researchdesk.state.desk import events as dv
-from researchdesk.state.desk.files import EMPTY_HASH, Cause, ChangeOp, FileKind
+from researchdesk.state.desk.files import Cause, ChangeOp, FileKind
 from researchdesk.state.ids import DESK_STREAM, content_hash
 from researchdesk.state.queries import parse_literal_query
 from researchdesk.state.ranks import merged_ranks
@@ -249,7 +249,7 @@ class DeskSearchContract:
 
     def test_folders_are_no_files_and_two_files_may_hold_the_same(self, ledger: Ledger) -> None:
         body = b"the very same words"
-        folder = replace(created("dir", "meadow", b""), kind="folder", content_hash=EMPTY_HASH)
+        folder = replace(created("dir", "meadow", b""), kind="folder", content_hash=content_hash(b""))
         both = [created("one", "meadow/1.md", body), created("two", "2.md", body)]
         write(ledger, [folder, *both], b"", body)
         assert set(found(ledger, "very same")) == {"one", "two"}

@@ -24,7 +24,6 @@ from researchdesk.state.desk.layout import (
     Panel,
     PanelLayout,
     apply,
-    with_active,
 )
 
 
@@ -106,12 +105,6 @@ def test_a_deleted_files_panels_close() -> None:
     gone = UpdateContent(channel="file:deleted", payload=FileDeleted(file_id="f_a"), **who(2))
     layout = after(opening("a", 0), opening("b", 1), gone)
     assert ([one.id for one in layout.panels], layout.focused) == (["b"], "b")
-
-
-def test_a_panel_is_shown_active_while_a_call_on_its_file_runs_and_the_layout_stays_as_it_was() -> None:
-    layout = after(opening("a", 0), updating("a", 1), opening("b", 2))
-    assert with_active(layout, {"f_a", ""}).panels == (panel("a", indicator="ai-active"), panel("b"))
-    assert layout.panels == (panel("a", indicator="ai-modified"), panel("b"))
 
 
 def test_beyond_the_ceiling_the_oldest_panel_without_the_focus_closes() -> None:
