@@ -1,12 +1,12 @@
 """Opening a ledger file that others make at the same moment."""
 
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from researchdesk.state.errors import Unavailable
-from researchdesk.stores.sqlite import connection
 from researchdesk.stores.sqlite.connection import BUSY_TRIES, connect, dbapi, journal_mode
 
 
@@ -28,7 +28,7 @@ def test_a_file_that_another_process_is_making_is_opened_after_it(
 ) -> None:
     real = dbapi.connect
     monkeypatch.setattr(dbapi, "connect", lambda *given, **more: real(*given, factory=Crowded, **more))
-    monkeypatch.setattr(connection.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
     monkeypatch.setattr(Crowded, "in_the_way", times)
     if opens:
         connect(tmp_path / "new.sqlite").close()
