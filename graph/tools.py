@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from langgraph.prebuilt import ToolRuntime
 
-from researchdesk.graph.desk.pages import page_of
+from researchdesk.graph.desk.pages import check_page_tokens, page_of
 from researchdesk.graph.desk.showing import effect_json
 from researchdesk.state.desk.estimate import RESULT_TOKENS
 from researchdesk.state.desk.policies import NO_POLICIES, Policies
@@ -62,11 +62,15 @@ def create_desk_tools(
         session_id: as in `create_research_tools`.
         style: ``typed`` for the narrower tools for creating and changing.
         policies: which changes need no person.
-        read_page_tokens: how much of a file one reading gives the model; the log keeps 500 tokens.
+        read_page_tokens: how much of a file one reading gives the model, 500 to 4,000 tokens; the log keeps 500.
 
     A call that changes or deletes answers that it waits for a person; who wants the agent to wait too uses
     `DeskMiddleware`. The message of a result has the ``artifact`` ``{status, data, effects}``.
+
+    Raises:
+        UsageError: another style, or another number of tokens.
     """
+    check_page_tokens(read_page_tokens)
     open_session = desk_sessions(desk, session_id, policies=policies)
 
     def text_of(session: Session, result: ToolResult, arguments: dict[str, Any]) -> str:

@@ -1,6 +1,9 @@
 """The closed vocabularies of a run; database checks and tool schemas use these same words."""
 
+from collections.abc import Collection
 from typing import Literal, get_args
+
+from researchdesk.state.errors import UsageError
 
 Stage = Literal["knowledge_base", "report_writing", "completed"]
 RunStatus = Literal["active", "blocked", "completed"]
@@ -76,3 +79,13 @@ PROFILES: dict[Profile, frozenset[Capability]] = {
     "explore": frozenset({"read", "record"}),
     "desk": frozenset({"read", "create", "write"}),
 }
+
+
+def one_of(name: str, given: object, known: Collection[str]) -> None:
+    """Check that an option has one of the words that there are for it.
+
+    Raises:
+        UsageError: it has another one.
+    """
+    if given not in known:
+        raise UsageError(f"{name}={given!r}: there are {', '.join(map(repr, known))}")

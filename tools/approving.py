@@ -6,7 +6,7 @@ from typing import Any, get_args
 from researchdesk.state.desk.judging import Choice
 from researchdesk.state.desk.layout import PanelLayout
 from researchdesk.state.desk.proposals import Proposal, Proposals, ProposalStatus
-from researchdesk.state.errors import UsageError
+from researchdesk.state.vocabulary import one_of
 from researchdesk.tools.deciding import Decided, Preview, decide, preview, proposal_of
 from researchdesk.tools.files import Files
 from researchdesk.tools.records import Records
@@ -33,7 +33,7 @@ class Approving:
             UsageError: there is no such status.
         """
         if status is not None:
-            _one_of("status", status, get_args(ProposalStatus))
+            one_of("status", status, get_args(ProposalStatus))
         found = sorted(self.records.desk().desk.proposals.values(), key=lambda made: made.created_seq)
         return Proposals(
             made
@@ -87,7 +87,7 @@ class Approving:
                 ``invalid_arguments``; nothing was written.
             UsageError: the decision is neither of the two, or the actor has not that form.
         """
-        _one_of("decision", decision, get_args(Choice))
+        one_of("decision", decision, get_args(Choice))
         return decide(
             self.records,
             proposal_id,
@@ -101,8 +101,3 @@ class Approving:
     def panels(self, session_id: str) -> PanelLayout:
         """The panels that stand open for a session."""
         return self.records.desk().desk.layout(session_id)
-
-
-def _one_of(name: str, given: str, known: tuple[str, ...]) -> None:
-    if given not in known:
-        raise UsageError(f"{name}={given!r}: there are {', '.join(map(repr, known))}")

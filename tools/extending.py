@@ -3,10 +3,11 @@
 import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, get_args
 
 from researchdesk.state.desk.panels import PANEL_TYPES, PanelType
 from researchdesk.state.errors import UsageError
+from researchdesk.state.vocabulary import one_of
 from researchdesk.tools.registry import REGISTRY, DeskStyle
 from researchdesk.tools.schema_lint import lint_schema
 from researchdesk.tools.spec import ToolSpec
@@ -37,7 +38,12 @@ class Extending:
         self.panel_types = (*panel_types, *self.panel_types)
 
     def desk_set(self, style: DeskStyle = "general") -> Mapping[str, ToolSpec]:
-        """The tools on the desk that a model is offered, the added ones last."""
+        """The tools on the desk that a model is offered, the added ones last.
+
+        Raises:
+            UsageError: there is no such style.
+        """
+        one_of("style", style, get_args(DeskStyle))
         own = {name: spec for name, spec in self.own_tools.items() if spec.on_desk}
         return {**REGISTRY.desk_set(style), **own}
 
@@ -45,6 +51,11 @@ class Extending:
     def every_tool(self) -> Mapping[str, ToolSpec]:
         """All tools by name; which of them a session may use, its rights decide."""
         return {**REGISTRY.every_tool, **self.own_tools}
+
+    @property
+    def gated_tools(self) -> tuple[str, ...]:
+        """The names of the tools whose calls wait for a person."""
+        return tuple(name for name, spec in self.every_tool.items() if spec.gated)
 
     def _checked(self, spec: ToolSpec) -> ToolSpec:
         if not _NAME.fullmatch(spec.name) or spec.name in self.every_tool:

@@ -16,7 +16,7 @@ from researchdesk.state.errors import LedgerCorrupt, NotFound, Unavailable, Usag
 from researchdesk.state.ids import session_stream, stream_owner
 from researchdesk.state.names import clean_id
 from researchdesk.state.session_list import Sessions, SessionSummary
-from researchdesk.state.vocabulary import PROFILES, RESEARCH_LABEL, Profile
+from researchdesk.state.vocabulary import PROFILES, RESEARCH_LABEL, Profile, one_of
 from researchdesk.stores.jsonl import Imported, export_lines
 from researchdesk.stores.ledger import ENDED, Ledger
 from researchdesk.stores.locks import FileLocks, Locks, holder_name
@@ -112,11 +112,12 @@ class Desk(Approving, Extending, Mirroring):
 
         Raises:
             Refusal: the id has not that form.
-            UsageError: there is no such profile.
+            UsageError: there is no such profile, or a policy is for a tool whose calls do not wait.
         """
         clean_id(session_id, "session id")
-        if profile not in PROFILES:
-            raise UsageError(f"profile={profile!r}: there are {', '.join(map(repr, PROFILES))}")
+        one_of("profile", profile, PROFILES)
+        for tool in policies.auto_approve:
+            one_of("auto_approve", tool, self.gated_tools)
         session = replace(self._named(session_id, sources), policies=policies)
         if self.ledger.head(session.stream).count == 0:
             opened = ev.SessionOpened(

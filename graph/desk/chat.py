@@ -10,7 +10,7 @@ import contextlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import RunnableConfig, RunnableLambda
@@ -22,6 +22,7 @@ from researchdesk.graph.costs import Prices, priced
 from researchdesk.graph.desk import nodes
 from researchdesk.graph.desk.driver import ChatDriver
 from researchdesk.graph.desk.listening import with_ids
+from researchdesk.graph.desk.pages import check_page_tokens
 from researchdesk.graph.leased import (
     Invocation,
     LazyDesk,
@@ -36,13 +37,12 @@ from researchdesk.graph.options import RunOptions
 from researchdesk.state.desk.actors import deciding_actor
 from researchdesk.state.desk.estimate import RESULT_TOKENS
 from researchdesk.state.desk.policies import NO_POLICIES, Policies
-from researchdesk.state.errors import UsageError
+from researchdesk.state.vocabulary import one_of
 from researchdesk.tools.registry import DeskStyle
 from researchdesk.tools.workspace import Desk
 
 Approval = Literal["detached", "wait"]
 Answers = Literal["named", "any"]
-MOST_PAGE_TOKENS = 4_000
 _INTERRUPT_ID = re.compile(r"[0-9a-f]{32}")
 
 
@@ -104,15 +104,10 @@ def create_desk_graph(
     Raises:
         UsageError: an option that this version does not have.
     """
-    _check(
-        approval=(approval, ("detached", "wait")),
-        answers=(answers, ("named", "any")),
-        style=(style, ("general", "typed")),
-    )
-    if not RESULT_TOKENS <= read_page_tokens <= MOST_PAGE_TOKENS:
-        raise UsageError(
-            f"read_page_tokens={read_page_tokens}: it is {RESULT_TOKENS:,} to {MOST_PAGE_TOKENS:,}"
-        )
+    one_of("approval", approval, get_args(Approval))
+    one_of("answers", answers, get_args(Answers))
+    one_of("style", style, get_args(DeskStyle))
+    check_page_tokens(read_page_tokens)
     lead = ChatLead(
         desk,
         model=model,
@@ -126,12 +121,6 @@ def create_desk_graph(
     )
     compiled = _chat_graph().compile(checkpointer=checkpointer, name="researchdesk-desk")
     return bound(compiled, DeskGraph, lead.prepare)
-
-
-def _check(**options: tuple[str, tuple[str, ...]]) -> None:
-    for name, (value, allowed) in options.items():
-        if value not in allowed:
-            raise UsageError(f"{name}={value!r}: there are {', '.join(map(repr, allowed))}")
 
 
 class ChatLead:

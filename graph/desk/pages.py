@@ -2,9 +2,21 @@
 
 from researchdesk.state.desk.estimate import RESULT_TOKENS
 from researchdesk.state.envelopes import open_envelope
-from researchdesk.state.errors import IntegrityError, NotFound
+from researchdesk.state.errors import IntegrityError, NotFound, UsageError
 from researchdesk.tools.desk.reading import longer_page
 from researchdesk.tools.door import Session, ToolResult
+
+MOST_PAGE_TOKENS = 4_000
+
+
+def check_page_tokens(tokens: int) -> None:
+    """Check how much of a file one reading may give a model.
+
+    Raises:
+        UsageError: less than a result has, or too much for a message.
+    """
+    if not RESULT_TOKENS <= tokens <= MOST_PAGE_TOKENS:
+        raise UsageError(f"read_page_tokens={tokens}: it is {RESULT_TOKENS:,} to {MOST_PAGE_TOKENS:,}")
 
 
 def page_of(session: Session, result: ToolResult, *, max_lines: int, tokens: int) -> str:

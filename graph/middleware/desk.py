@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, NotRequired, get_args
 
 from langchain.agents.middleware.types import AgentState, PrivateStateAttr, ToolCallRequest
 from langchain_core.callbacks import dispatch_custom_event
@@ -24,6 +24,7 @@ from researchdesk.state.desk.actors import deciding_actor
 from researchdesk.state.desk.estimate import RESULT_TOKENS
 from researchdesk.state.desk.policies import NO_POLICIES, Policies
 from researchdesk.state.desk.prompt import desk_prompt
+from researchdesk.state.vocabulary import one_of
 from researchdesk.tools.door import Session, ToolResult
 from researchdesk.tools.orphans import settle_orphans
 from researchdesk.tools.registry import DeskStyle
@@ -69,6 +70,7 @@ class DeskMiddleware(ToolsMiddleware):
         style: DeskStyle = "general",
         max_steps: int = STEPS_A_TURN,
     ) -> None:
+        one_of("approval", approval, get_args(Approval))
         tools = create_desk_tools(
             desk, session_id, style=style, policies=policies, read_page_tokens=read_page_tokens
         )

@@ -327,5 +327,12 @@ def test_a_policy_approves_at_once_and_says_so(notes: rd.Desk) -> None:
 def test_an_unknown_option_is_named_with_what_there_is(desk: rd.Desk) -> None:
     with pytest.raises(rd.UsageError, match="'detached', 'wait'"):
         rd.create_desk_graph(desk, approval="never")  # type: ignore[arg-type]
+    with pytest.raises(rd.UsageError, match="'detached', 'wait'"):
+        rd.DeskMiddleware(desk, approval="never")  # type: ignore[arg-type]
+    for make in (rd.create_desk_graph, rd.create_desk_tools, rd.DeskMiddleware):
+        with pytest.raises(rd.UsageError, match="style='narrow': there are 'general', 'typed'"):
+            make(desk, style="narrow")  # type: ignore[arg-type]
+        with pytest.raises(rd.UsageError, match="read_page_tokens=10: it is 500 to 4,000"):
+            make(desk, read_page_tokens=10)
     with pytest.raises(rd.Refusal, match="may not approve"):
         rd.create_desk_graph(desk, approver="agent:x")

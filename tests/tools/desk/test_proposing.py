@@ -472,6 +472,8 @@ def test_only_the_words_that_there_are_decide_select_and_give_rights(desk: Desk,
         desk.proposals(status=wrong)
     with pytest.raises(UsageError, match="profile='rejected ': there are 'explore', 'desk'"):
         desk.session("s2", profile=wrong)
+    with pytest.raises(UsageError, match="auto_approve='desk_create_file': there are 'desk_update_file', "):
+        desk.session("s2", policies=Policies(auto_approve={"desk_create_file": "evals"}))
     assert desk.proposals() == [made]
 
 
