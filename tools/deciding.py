@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from researchdesk.state import events as ev
-from researchdesk.state.cleaning import clean_arguments
+from researchdesk.state.cleaning import clean_arguments, clean_text
 from researchdesk.state.copying import changed
 from researchdesk.state.desk import events as dv
 from researchdesk.state.desk.changes import after_hash_of, outcome_of
@@ -25,6 +25,7 @@ from researchdesk.state.desk.proposing import change_shown
 from researchdesk.state.desk.settling import Settlement, settlement_of
 from researchdesk.state.errors import IntegrityError, NotFound, Refusal
 from researchdesk.state.ids import DESK_STREAM, CallId, session_stream
+from researchdesk.state.redaction import redact
 from researchdesk.state.stowing import Stow
 from researchdesk.state.workspace import pending_key
 from researchdesk.stores.codec import Refs
@@ -81,7 +82,11 @@ def decide(
         projection = records.desk()
         proposal = proposal_of(projection.desk, proposal_id)
         decision = Decision(
-            choice=choice, actor=actor, proposal_hash=proposal_hash, at=records.now(), reason=reason
+            choice=choice,
+            actor=actor,
+            proposal_hash=proposal_hash,
+            at=records.now(),
+            reason=redact(clean_text(reason).text).text,
         )
         if edited_args is not None:
             decision = _with_edited(decision, records, projection.desk, proposal, edited_args)

@@ -89,13 +89,19 @@ def clean_content(content: str, *, kind: FileKind) -> str:
     """A content as it is kept: of a spreadsheet the canonical CSV, of a document the text as it is.
 
     Raises:
-        Refusal: ``too_large`` over 2,000,000 bytes or 500,000 cells; ``invalid_arguments`` for what is no CSV, or
-            for a folder with content.
+        Refusal: ``too_large`` over 2,000,000 bytes or 500,000 cells; ``invalid_arguments`` for what is no CSV, for
+            half a character (a lone surrogate), or for a folder with content.
     """
     if kind == "folder" and content:
         raise Refusal("invalid_arguments", 'content: a folder has none. Send "".')
     kept = canonical(content) if kind == "spreadsheet" else content
-    size = len(kept) if kept.isascii() else len(kept.encode("utf-8", "surrogatepass"))
+    try:
+        size = len(kept) if kept.isascii() else len(kept.encode())
+    except UnicodeEncodeError as problem:
+        half, at = ord(kept[problem.start]), problem.start + 1
+        raise Refusal(
+            "invalid_arguments", f"content: character {at:,} is half of one (U+{half:04X}). Leave it out."
+        ) from None
     if size > CONTENT_BYTES:
         raise Refusal("too_large", f"The text is {size:,} bytes; the limit is {CONTENT_BYTES:,}.")
     return kept

@@ -26,7 +26,7 @@ from researchdesk.state.limits import SEARCH_RESULTS
 from researchdesk.state.redaction import redact
 from researchdesk.state.workspace import Workspace
 from researchdesk.tools.desk.arguments import ReadFile, SearchContent
-from researchdesk.tools.desk.results import ROOM, fits, overhead, sealed_lines
+from researchdesk.tools.desk.results import ROOM, as_shown, fits, overhead, sealed_lines
 from researchdesk.tools.spec import Decision, DeskSearch, Gathered, Need
 
 RESULTS_DEFAULT: Final = 10
@@ -173,7 +173,7 @@ def _size(text: str) -> str:
 @lru_cache(maxsize=4)
 def _without_secrets(text: str) -> str:
     """The text as it may be shown; it is asked for again with every page."""
-    return redact(text).text
+    return as_shown(text)
 
 
 def search_needs(workspace: Workspace, arguments: SearchContent, call: CallId) -> Need:

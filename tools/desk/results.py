@@ -3,15 +3,22 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from researchdesk.state.cleaning import clean_text
 from researchdesk.state.desk.estimate import RESULT_TOKENS, estimate, room
 from researchdesk.state.desk.fitting import fixed
 from researchdesk.state.envelopes import seal
+from researchdesk.state.redaction import redact
 
 ROOM: Final = room(RESULT_TOKENS)
 #: Costs at least what any boundary of a call does, so that a page does not depend on the one that it got.
 _DEAREST_BOUNDARY: Final = "qzxjqzxjqzxjqzxj"
 
 Attributes = Mapping[str, str | int]
+
+
+def as_shown(text: str) -> str:
+    """A file's text as it may be shown and recorded: without secrets, NUL and other control characters."""
+    return redact(clean_text(text).text).text
 
 
 def overhead(tag: str, attributes: Attributes) -> int:

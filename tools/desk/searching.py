@@ -13,9 +13,9 @@ from researchdesk.state.errors import Refusal
 from researchdesk.state.ids import DESK_ID
 from researchdesk.state.queries import Query, parse_literal_query
 from researchdesk.state.ranks import merged_ranks
-from researchdesk.state.redaction import redact
 from researchdesk.state.texts import cut_around, cut_line
 from researchdesk.stores.ledger import Ledger
+from researchdesk.tools.desk.results import as_shown
 
 SNIPPET_CHARS: Final = 240
 PLACES: Final = 3
@@ -52,9 +52,7 @@ def search_desk(
         return []
     matcher = Matcher(parsed)
     each = min(PLACES, max(1, limit // len(files)))
-    hits = (
-        hit for file in files for hit in _in_file(file, redact(read(file.content_hash)).text, matcher, each)
-    )
+    hits = (hit for file in files for hit in _in_file(file, as_shown(read(file.content_hash)), matcher, each))
     return [hit for hit, _ in zip(hits, range(limit), strict=False)]
 
 
