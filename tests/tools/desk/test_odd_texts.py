@@ -52,7 +52,7 @@ def test_half_a_character_is_refused_wherever_a_person_gives_it(
         waiting = model.propose(
             "desk_update_file", file="a.md", base_version=file.content_hash, mode="append", content="y\n"
         )
-        acts = [
+        acts: list[Callable[[], object]] = [
             lambda: desk.files.put("b.md", "a\ud800b", actor=ANN),
             lambda: desk.files.put("b.csv", "a,\udfff", actor=ANN),
             lambda: desk.files.save("a.md", "\ud800", actor=ANN, if_match=file.content_hash),
