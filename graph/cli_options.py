@@ -52,8 +52,10 @@ def _named_home(home: str) -> str | Path:
 
 
 def again(home: str, *words: str) -> str:
-    """A command that a person may type next, upon the same desk."""
-    return shlex.join(["researchdesk", *words, *(["--home", home] if home else [])])
+    """A command that a person may type next, upon the same desk; a password in its URL is not shown."""
+    from researchdesk.stores.postgres.address import shown_home
+
+    return shlex.join(["researchdesk", *words, *(["--home", shown_home(home)] if home else [])])
 
 
 def opened_desk(home: str) -> Desk:

@@ -24,7 +24,7 @@ from researchdesk.tools.sources.web.archive import LedgerArchive
 from researchdesk.tools.workspace import open_desk
 
 from ..desks import Caller, scripted_source
-from .commands import QUESTION, command, ended, environment, shape, write_documents
+from .commands import QUESTION, command, ended, environment, ran, shape, write_documents
 
 KILLED_AT = 60
 
@@ -227,6 +227,19 @@ def test_the_environment_may_name_a_desk_on_a_server(
         Caller(desk.session("s1")).start()
         assert desk.home.parent == Path(".researchdesk") / "postgres"
     assert "s1" in ended("sessions")
+
+
+def test_what_may_be_typed_next_names_the_desk_without_its_password(postgres: str, tmp_path: Path) -> None:
+    user, at, rest = postgres.rpartition("@")
+    home = f"{user}:hunter2{at}{rest}"
+    (tmp_path / "a.md").write_text("# A\n")
+    told = [
+        ran(*words, "--home", home)
+        for words in (("desk", "put", "a.md", tmp_path / "a.md"), ("desk", "rm", "a.md"))
+    ]
+    assert [done.returncode for done in told] == [0, 0]
+    assert parse_address(postgres).shown in told[1].stderr
+    assert "hunter2" not in "".join(done.stdout + done.stderr for done in told)
 
 
 def test_without_the_driver_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,6 +36,7 @@ from researchdesk.stores.postgres.placeholders import driver_text
 from researchdesk.stores.sqlite.connection import dbapi
 from researchdesk.stores.sqlite.migrations import steps as sqlite_steps
 from researchdesk.stores.verify import verify
+from researchdesk.tools.workspace import open_desk
 
 from ..desks import call
 from ..postgres_server import NO_SERVER, server
@@ -525,11 +526,48 @@ def test_an_address_names_server_and_schema_and_shows_no_secret(
         "postgresql://host/db?schema=" + "x" * 51,
         "postgresql://[host/db",
         'postgresql://host/db?schema=a"b',
+        "PostgreSQL://me:secret@host/db",
+        "postgresql+psycopg://me:secret@host/db",
+        "postgresql://me:se@secret@host/db",
+        "postgresql://me:secret/x@host/db",
+        "postgresql://me:7/secret@host/db",
+        "postgresql://me:secret#x@host/db",
+        "postgresql://me:secret?x=y@host/db",
+        "postgresql://me:secret[@host/db",
+        "postgresql://host:secret/db",
     ],
 )
-def test_what_is_no_address_of_a_desk_is_refused(url: str) -> None:
-    with pytest.raises(UsageError):
+def test_what_is_no_address_of_a_desk_is_refused_and_not_repeated(url: str) -> None:
+    with pytest.raises(UsageError) as found:
         parse_address(url)
+    assert "secret" not in str(found.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://a,b:5433,[::1]:5432/db",
+        "postgresql://me:p%40%2F%3A%23@%2Frun%2Fpostgresql/db",
+        "postgresql:///db?user=me@realm",
+    ],
+)
+def test_an_address_may_name_several_servers_a_socket_and_any_password(url: str) -> None:
+    address = parse_address(url)
+    assert (address.conninfo, parse_address(address.shown).shown) == (
+        url.replace("@realm", "%40realm"),
+        address.shown,
+    )
+    assert "p%40" not in f"{address!r} {address.shown} {address.folder}"
+
+
+@pytest.mark.parametrize("url", ["mysql://me:secret@host/db", "Postgres://host/db", "sqlite:///x.db"])
+def test_a_url_of_something_else_is_no_folder(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match=r"names no desk.*postgresql://user@host/database") as found:
+        open_desk(url)
+    assert ("secret" in str(found.value), list(tmp_path.iterdir())) == (False, [])
 
 
 def test_a_test_server_is_found_or_named() -> None:
