@@ -8,7 +8,7 @@ Counter = Callable[[str], int]
 Line = Callable[[int], str]
 """A line whose names are cut to that many characters."""
 
-WIDTHS: Final = (80, 40, 16)
+WIDTHS: Final = (80, 40, 16, 8)
 
 
 def cost(line: str, count: Counter) -> int:

@@ -17,7 +17,6 @@ from researchdesk.state.desk.layout import Panel, PanelLayout
 from researchdesk.state.desk.tree import FileTree, ListedFile
 from researchdesk.state.envelopes import seal
 from researchdesk.state.errors import UsageError
-from researchdesk.state.tokens import estimate_tokens
 
 PROMPT_TOKENS: Final = 2_000
 MOST_PANELS_SHOWN: Final = 12
@@ -86,7 +85,7 @@ class DeskView:
     pending: tuple[PendingShown, ...] = ()
 
 
-def desk_prompt(view: DeskView, *, limit: int = PROMPT_TOKENS, count: Counter = estimate_tokens) -> str:
+def desk_prompt(view: DeskView, *, limit: int = PROMPT_TOKENS, count: Counter = estimate) -> str:
     """The prompt of at most ``limit`` tokens; of what does not fit, the tree goes first and the panels last.
 
     Raises:
