@@ -50,13 +50,13 @@ class Session(Investigating):
     """
 
     id: str
-    records: Records
-    specs: Mapping[str, ToolSpec]
-    sources: Sources = field(default_factory=Sources)
+    records: Records = field(repr=False)
+    specs: Mapping[str, ToolSpec] = field(repr=False)
+    sources: Sources = field(default_factory=Sources, repr=False)
     lease: Lease | None = None
     policies: Policies = NO_POLICIES
     """What a person settled beforehand about changes of the desk that this session's model asks for."""
-    panel_types: tuple[PanelType, ...] = PANEL_TYPES
+    panel_types: tuple[PanelType, ...] = field(default=PANEL_TYPES, repr=False)
     """The types of panels that its calls may open."""
 
     @property

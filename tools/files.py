@@ -3,7 +3,7 @@
 import contextlib
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from researchdesk.state.copying import changed
@@ -53,7 +53,7 @@ class NewFile:
 class Files:
     """The files of a desk."""
 
-    records: Records
+    records: Records = field(repr=False)
 
     def listed(self, folder: str = "", *, deleted: bool = False) -> FileList:
         """The files in a folder, at any depth, by path; the deleted ones instead where asked."""

@@ -82,6 +82,9 @@ class Desk(Approving, Extending, Mirroring):
         """The store under this desk."""
         return self.records.ledger
 
+    def __repr__(self) -> str:
+        return f"Desk({self.where!r})"
+
     @property
     def where(self) -> str:
         """What opens this desk again: the folder, or the server's URL without a password."""

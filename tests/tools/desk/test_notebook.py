@@ -48,6 +48,14 @@ def test_files_and_revisions_are_tables(tmp_path: Path) -> None:
         shown_safely(desk.log("chat")._repr_html_())
 
 
+def test_a_desk_and_a_session_say_what_they_are_in_a_line(tmp_path: Path) -> None:
+    with open_desk(tmp_path) as desk:
+        session = desk.session("chat", labels=(), profile="desk")
+        assert repr(desk) == f"Desk({str(tmp_path)!r})"
+        assert (repr(session)[:18], "ToolSpec" in repr(session)) == ("Session(id='chat',", False)
+        assert "Records" not in repr(desk.files)
+
+
 def test_what_a_notebook_shows_is_still_a_list(tmp_path: Path) -> None:
     with open_desk(tmp_path) as desk:
         made = proposed(desk)
