@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 
-from researchdesk.state.desk.estimate import cut, estimate
+from researchdesk.state.desk.estimate import cut, estimate, room
 from researchdesk.state.desk.paging import page
+from researchdesk.state.desk.prompt import PROMPT_TOKENS, desk_prompt
 from researchdesk.state.tokens import estimate_tokens
+
+from .crowded import SCRIPTS, crowded
 
 RECORDED: list[dict[str, Any]] = json.loads(
     Path(__file__).with_name("token_counts.json").read_text(encoding="utf-8")
@@ -82,3 +85,19 @@ def test_parts_that_fill_a_limit_by_estimate_stay_below_it_by_count(name: str) -
 def test_nothing_costs_nothing() -> None:
     assert estimate("") == 0
     assert page("", from_line=1, max_lines=0, limit=500).text == ""
+
+
+CROWDED: list[dict[str, Any]] = json.loads(
+    Path(__file__).with_name("prompt_counts.json").read_text(encoding="utf-8")
+)["texts"]
+
+
+@pytest.mark.parametrize("one", CROWDED, ids=[one["name"] for one in CROWDED])
+def test_a_prompt_of_hundreds_of_long_names_keeps_its_limit_by_real_counts(one: dict[str, Any]) -> None:
+    """Check 19 for names of random letters, each kind in a script of its own: prompts of `crowded`, counted."""
+    counted = max(one["o200k_base"], one["cl100k_base"])
+    assert counted <= PROMPT_TOKENS
+    assert 0.9 * counted <= estimate(one["text"]) <= PROMPT_TOKENS
+    now = desk_prompt(crowded(one["name"]))
+    assert estimate(now) <= room(PROMPT_TOKENS)
+    assert set(SCRIPTS[one["name"]]) & set(now)
