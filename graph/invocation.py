@@ -18,7 +18,7 @@ from researchdesk.graph.models import max_output_of, resolve_model
 from researchdesk.graph.options import RunOptions, sources_of, whole_paths
 from researchdesk.state import events as ev
 from researchdesk.state.cleaning import safe_error
-from researchdesk.state.errors import LeaseLost, Refusal, ResearchdeskError, UsageError
+from researchdesk.state.errors import LeaseLost, Refusal, ResearchdeskError, StoreAway, UsageError
 from researchdesk.state.vocabulary import INVESTIGATION_LABELS
 from researchdesk.tools.door import Session
 from researchdesk.tools.sources.gathering import Sources
@@ -97,12 +97,14 @@ def make_driver(session: Session, model: BaseChatModel, options: RunOptions) -> 
 def blocking_on_errors(driver: Driver) -> Iterator[None]:
     """An error that ends the invocation leaves the run blocked, with its reason, ready to be resumed.
 
+    A server that is away is no fault of the run: that goes on by itself, with whoever drives it next.
+
     Raises:
         LeaseLost: also for whatever a driver meets that was overtaken without having noticed it.
     """
     try:
         yield
-    except (GraphBubbleUp, LeaseLost, UsageError, Refusal):
+    except (GraphBubbleUp, LeaseLost, StoreAway, UsageError, Refusal):
         raise
     except Exception as problem:
         if _is_overtaken(driver):

@@ -2,10 +2,12 @@
 
 import contextlib
 import time
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
 
 import psycopg
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
 from langgraph.checkpoint.postgres import PostgresSaver
 from psycopg import Connection
 from psycopg.rows import dict_row
@@ -13,11 +15,71 @@ from psycopg.rows import dict_row
 from researchdesk.graph.checkpoints import safe_serializer
 from researchdesk.state.errors import Unavailable
 from researchdesk.stores.postgres.address import Address
-from researchdesk.stores.postgres.connection import connect, postgres_errors
+from researchdesk.stores.postgres.connection import connect, own_error, patiently, postgres_errors
 from researchdesk.stores.postgres.migrations import lock_number
+
+T = TypeVar("T")
 
 _NO_DAMAGE = psycopg.errors.InsufficientPrivilege
 WAIT_SECONDS = 60.0
+
+
+class ServerSaver(PostgresSaver):
+    """A checkpointer whose connection is made anew where the server ended it, as it does when it restarts.
+
+    Whatever it does while a graph runs may be done twice.
+    """
+
+    conn: Connection[Any]
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+        super().__init__(self._connected(), serde=safe_serializer())
+
+    def _connected(self) -> Connection[Any]:
+        return connect(
+            self._address, schema=self._address.checkpoints, row_factory=dict_row, prepare_threshold=0
+        )
+
+    def _again(self, work: Callable[[], T]) -> T:
+        used = self.conn
+
+        def attempt() -> T:
+            nonlocal used
+            with self.lock:
+                if self.conn.closed:
+                    self.conn = self._connected()
+                used = self.conn
+            return work()
+
+        try:
+            return patiently(attempt, lost=lambda: used.close())
+        except psycopg.OperationalError as problem:
+            raise own_error(self._address, problem) from None
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        return self._again(lambda: super(ServerSaver, self).get_tuple(config))
+
+    def put(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        return self._again(lambda: super(ServerSaver, self).put(config, checkpoint, metadata, new_versions))
+
+    def put_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        self._again(lambda: super(ServerSaver, self).put_writes(config, writes, task_id, task_path))
+
+    def delete_thread(self, thread_id: str) -> None:
+        self._again(lambda: super(ServerSaver, self).delete_thread(thread_id))
+
+    def close(self) -> None:
+        """End the connection."""
+        self.conn.close()
 
 
 @contextlib.contextmanager
@@ -27,18 +89,14 @@ def open_server_checkpointer(address: Address) -> Iterator[PostgresSaver]:
     Raises:
         Unavailable: the server cannot be reached, or does not let us make the schema.
     """
-    with (
-        postgres_errors(address),
-        connect(address, schema=address.checkpoints, row_factory=dict_row, prepare_threshold=0) as connection,
-    ):
-        saver = PostgresSaver(connection, serde=safe_serializer())
+    with postgres_errors(address), contextlib.closing(ServerSaver(address)) as saver:
         try:
-            _ready(connection, saver, address)
+            _ready(saver.conn, saver, address)
         except psycopg.ProgrammingError as problem:
             if isinstance(problem, _NO_DAMAGE):
                 raise
-            connection.execute(f"DROP SCHEMA IF EXISTS {address.checkpoints} CASCADE")
-            _ready(connection, saver, address)
+            saver.conn.execute(f"DROP SCHEMA IF EXISTS {address.checkpoints} CASCADE")
+            _ready(saver.conn, saver, address)
         yield saver
 
 

@@ -8,6 +8,7 @@ ResearchdeskError
 ├── IntegrityError   stored bytes do not match their recorded hash, or a command cannot be proven safe
 ├── NotFound         the named session, artifact or file does not exist
 ├── Unavailable      something needed now cannot be had now; trying again later may work
+│   ├── StoreAway    the server under the ledger is away, full or too busy; the run itself is sound
 │   ├── SessionBusy  another process drives this session
 │   └── LeaseLost    this driver was overtaken and may not write any more
 └── UsageError       a person asked for something in a form that cannot be served
@@ -53,6 +54,10 @@ class NotFound(ResearchdeskError):
 
 class Unavailable(ResearchdeskError):
     """Something needed now is not to be had now."""
+
+
+class StoreAway(Unavailable):
+    """The server that holds the desk cannot be asked now; what it was asked for may be asked again."""
 
 
 class SessionBusy(Unavailable):

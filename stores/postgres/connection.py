@@ -7,10 +7,12 @@ of its copies of their sockets, so that its parent's sessions and locks end with
 import contextlib
 import logging
 import os
+import random
 import threading
+import time
 import weakref
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 import psycopg
 from psycopg import Connection
@@ -20,11 +22,14 @@ from researchdesk.state.errors import (
     LeaseLost,
     LedgerCorrupt,
     ResearchdeskError,
+    StoreAway,
     Unavailable,
     UsageError,
 )
 from researchdesk.stores.ledger import HeadMoved
 from researchdesk.stores.postgres.address import Address
+
+T = TypeVar("T")
 
 # What the driver warns of is raised as well, and told once.
 logging.getLogger("psycopg").addHandler(logging.NullHandler())
@@ -33,6 +38,8 @@ PREPARED = 400
 AT_ONCE = 4
 """Connections that the threads of a process share."""
 WAIT_SECONDS = 30
+PATIENCE_SECONDS = 20.0
+"""How long work is tried again while the server restarts."""
 STATEMENT_SECONDS = 300
 HEAD_MOVED, LEASE_LOST, NOT_STAGED = "RD001", "RD002", "RD003"
 SETTINGS = {
@@ -41,14 +48,17 @@ SETTINGS = {
     "default_transaction_read_only": "off",
     "lock_timeout": f"{WAIT_SECONDS}s",
     "statement_timeout": f"{STATEMENT_SECONDS // 60}min",
+    "idle_in_transaction_session_timeout": "0",
     "row_security": "off",
     "timezone": "UTC",
     "jit": "off",
     "plan_cache_mode": "force_generic_plan",
 }
+_SINCE = {"idle_session_timeout": 140_000, "transaction_timeout": 170_000}
+"""Settings that end connections which wait, as that of a lock does: off where the server's version knows them."""
 _SHUTDOWN = ("57P01", "57P02", "57P03", "57P05", "08")
 _AGAIN = ("40001", "40P01")
-_FULL = ("53", "54", "58")
+_FULL = ("53", "58")
 
 # A forked child may neither use nor end what is its parent's.
 _OPEN: "weakref.WeakSet[Connection[Any]]" = weakref.WeakSet()
@@ -106,10 +116,12 @@ def connect(address: Address, *, schema: str = "", **more: Any) -> Connection[An
 def _check_settings(connection: Connection[Any], address: Address, wanted: dict[str, str]) -> None:
     """Refuse a server that keeps other settings, as one behind a pooler that drops them."""
     expected = wanted | {"server_encoding": "UTF8", "transaction_read_only": "off"}
-    asked = ", ".join(f"current_setting('{name}')" for name in expected)
+    asked = [f"current_setting('{name}')" for name in expected]
+    newer = [name for name, version in _SINCE.items() if connection.info.server_version >= version]
+    asked += [f"set_config('{name}', '0', false)" for name in newer]
     with connection.cursor(row_factory=psycopg.rows.tuple_row) as cursor:
-        found = cursor.execute(f"SELECT {asked}").fetchone() or ()
-    for (name, value), kept in zip(expected.items(), found, strict=True):
+        found = cursor.execute(f"SELECT {', '.join(asked)}").fetchone() or ()
+    for (name, value), kept in zip((expected | dict.fromkeys(newer, "0")).items(), found, strict=True):
         if kept != value:
             raise Unavailable(
                 f"{address.shown}: the server keeps {name}={kept} instead of {value}. A ledger needs a direct "
@@ -181,6 +193,24 @@ def may_pass(problem: psycopg.Error) -> bool:
     return state.startswith(_SHUTDOWN) or state in _AGAIN
 
 
+def patiently(work: Callable[[], T], *, lost: Callable[[], None]) -> T:
+    """What ``work`` gives, which is done again while the server is away; ``lost`` lets go of what broke before.
+
+    Raises:
+        psycopg.Error: doing it again would not help, or the server stays away.
+    """
+    deadline, pause = time.monotonic() + PATIENCE_SECONDS, 0.02
+    while True:
+        try:
+            return work()
+        except psycopg.Error as problem:
+            if not may_pass(problem) or time.monotonic() > deadline:
+                raise
+        lost()
+        time.sleep(random.uniform(pause / 2, pause))
+        pause = min(2 * pause, 1.0)
+
+
 def own_error(address: Address, problem: psycopg.Error) -> ResearchdeskError | HeadMoved:
     """The driver's error as one of the package's, with the desk and a way out."""
     state, said = problem.sqlstate or "", _said(problem)
@@ -197,17 +227,24 @@ def own_error(address: Address, problem: psycopg.Error) -> ResearchdeskError | H
         return Unavailable(f"{where}: {said}. Grant this user the schema and its tables, then try again")
     if state.startswith(("42", "XX")):
         return LedgerCorrupt(f"{where}: the schema or a stored row is damaged ({said})")
+    if state.startswith("54"):
+        return Unavailable(f"{where}: {said}. Nothing was written; this is more than the server can take")
     if state.startswith(_FULL):
-        return Unavailable(f"{where}: {said}. Nothing was written; make room on the server and resume")
+        return StoreAway(f"{where}: {said}. Nothing was written; make room on the server and resume")
     if not state and isinstance(problem, psycopg.ProgrammingError):
         return UsageError(f"{where}: {said}")
-    return Unavailable(f"{where}: {said}. What was recorded before is safe; try again")
+    if not state and isinstance(problem, psycopg.OperationalError):
+        return StoreAway(
+            f"{where}: {said}. Check that the server runs and lets this user into this database, then try again; what "
+            "was recorded before is safe"
+        )
+    return StoreAway(f"{where}: {said}. What was recorded before is safe; try again")
 
 
 def _said(problem: psycopg.Error) -> str:
     """The server's own words in one line; a driver's message may go on for long."""
     lines = (problem.diag.message_primary or str(problem) or type(problem).__name__).split("\n")
-    return " ".join(line.strip() for line in lines if line.strip())[:500]
+    return " ".join(line.strip() for line in lines if line.strip())[:500].rstrip(".?")
 
 
 @contextlib.contextmanager

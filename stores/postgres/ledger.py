@@ -1,9 +1,7 @@
 """The ledger in one schema of a PostgreSQL database; processes of several machines may use it at the same time."""
 
 import contextlib
-import random
 import threading
-import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -22,14 +20,12 @@ from researchdesk.stores.ledger import Append, Head, HeadMoved, Lease, Staged
 from researchdesk.stores.postgres import desk_search
 from researchdesk.stores.postgres.address import Address
 from researchdesk.stores.postgres.appending import append_statement, needs_second_look, quoted, rows_text
-from researchdesk.stores.postgres.connection import Pool, connect, may_pass, own_error, postgres_errors
+from researchdesk.stores.postgres.connection import Pool, connect, patiently, postgres_errors
 from researchdesk.stores.postgres.migrations import catalogue, expected_catalogue, migrate
 from researchdesk.stores.postgres.placeholders import driver_text
 
 T = TypeVar("T")
 
-PATIENCE_SECONDS = 20.0
-"""How long work is tried again while the server restarts."""
 _WRONG_QUERY = ("42", "22", "25006", "0A")
 _EVENT_COLUMNS = "stream, seq, event_id, type, schema_version, ts, refs, payload, prev_hash, hash, global_seq"
 _make_event = maker(StoredEvent)  # its fields are the columns above, in that order
@@ -91,17 +87,13 @@ class PostgresLedger:
         if self._frozen is not None:
             with self._frozen_lock, postgres_errors(self.address):
                 return work(self._frozen)
-        deadline, pause = time.monotonic() + PATIENCE_SECONDS, 0.02
-        while True:
-            try:
-                with self._pool.connection() as db:
-                    return work(db)
-            except psycopg.Error as problem:
-                if not may_pass(problem) or time.monotonic() > deadline:
-                    raise own_error(self.address, problem) from None
-            self._pool.drop_idle()
-            time.sleep(random.uniform(pause / 2, pause))
-            pause = min(2 * pause, 1.0)
+
+        def attempt() -> T:
+            with self._pool.connection() as db:
+                return work(db)
+
+        with postgres_errors(self.address):
+            return patiently(attempt, lost=self._pool.drop_idle)
 
     def _all(
         self, sql: str, parameters: Sequence[Any] = (), *, binary: bool = False

@@ -1,27 +1,31 @@
 """A desk on a PostgreSQL server as people use it: whole runs, killed and resumed, exports to and from a folder."""
 
+import contextlib
 import json
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.postgres import PostgresSaver
 
-from researchdesk.graph import checkpoints
+from researchdesk.graph import checkpoints, runner
 from researchdesk.graph.runner import new_session_id, resume_research, run_research
-from researchdesk.state.errors import SessionBusy, UsageError
+from researchdesk.graph.waiting import waiting
+from researchdesk.state.errors import SessionBusy, StoreAway, UsageError
 from researchdesk.state.ids import session_stream
-from researchdesk.stores.postgres.address import parse_address
+from researchdesk.stores.postgres import connection
+from researchdesk.stores.postgres.address import Address, parse_address
 from researchdesk.stores.postgres.connection import connect
 from researchdesk.tools.sources.gathering import Sources
 from researchdesk.tools.sources.web.archive import LedgerArchive
-from researchdesk.tools.workspace import open_desk
+from researchdesk.tools.workspace import Desk, open_desk
 
 from ..desks import Caller, scripted_source
 from .commands import QUESTION, command, ended, environment, ran, shape, write_documents
@@ -286,6 +290,59 @@ def test_spoiled_checkpoints_do_not_matter(postgres: str, corpus: Path, damage: 
             run_research(desk, QUESTION, corpus=[corpus], scope="quick", session_id="r1", on_event=stop)
         with connect(address) as raw:
             raw.execute(damage.format(address.checkpoints))
+        assert resume_research(desk, "r1").status == "completed"
+        assert desk.verify().problems == ()
+
+
+@pytest.fixture
+def saver_of_a_run(monkeypatch: pytest.MonkeyPatch) -> list[PostgresSaver]:
+    """The checkpointers of the runs that are driven here."""
+    savers: list[PostgresSaver] = []
+
+    @contextlib.contextmanager
+    def kept(desk: Desk) -> Iterator[BaseCheckpointSaver[str]]:
+        with checkpoints.checkpointer_of(desk) as saver:
+            assert isinstance(saver, PostgresSaver)
+            savers.append(saver)
+            yield saver
+
+    monkeypatch.setattr(runner, "checkpointer_of", kept)
+    return savers
+
+
+def cutting(address: Address, savers: list[PostgresSaver]) -> Callable[[dict[str, Any]], None]:
+    """An observer of a run that has the server end the checkpoints' connection in the middle of it."""
+
+    def cut(event: dict[str, Any]) -> None:
+        if event.get("seq") == KILLED_AT:
+            conn = savers[-1].conn
+            assert isinstance(conn, psycopg.Connection)
+            with connect(address) as raw:
+                raw.execute("SELECT pg_terminate_backend(%s::int, 5000)", (conn.info.backend_pid,))
+
+    return cut
+
+
+def test_a_run_goes_on_when_the_server_ended_the_connection_of_its_checkpoints(
+    postgres: str, corpus: Path, saver_of_a_run: list[PostgresSaver]
+) -> None:
+    cut = cutting(parse_address(postgres), saver_of_a_run)
+    with open_desk(postgres) as desk:
+        assert (
+            run_research(desk, QUESTION, corpus=[corpus], scope="quick", on_event=cut).status == "completed"
+        )
+        assert "research_blocked" not in [event.type for event in desk.existing("r1").events()]
+
+
+def test_a_server_that_stays_away_leaves_a_run_that_waits_for_the_next_driver(
+    postgres: str, corpus: Path, saver_of_a_run: list[PostgresSaver], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut = cutting(parse_address(postgres), saver_of_a_run)
+    with open_desk(postgres) as desk:
+        with monkeypatch.context() as patched, pytest.raises(StoreAway, match=r"\?schema=.*try again"):
+            patched.setattr(connection, "PATIENCE_SECONDS", -1.0)
+            run_research(desk, QUESTION, corpus=[corpus], scope="quick", on_event=cut)
+        assert waiting(desk) == ["r1"]
         assert resume_research(desk, "r1").status == "completed"
         assert desk.verify().problems == ()
 

@@ -335,6 +335,7 @@ class TestPostgresLedger(StreamsContract, LedgerContract):
         with pytest.raises(Unavailable, match=r"postgresql://me@127\.0\.0\.1:1/test") as found:
             PostgresLedger.open(nobody)
         assert "secret" not in str(found.value)
+        assert "Check that the server runs and lets this user into this database" in str(found.value)
 
     def test_a_server_that_does_not_keep_what_durability_asks_for_is_refused(
         self, address: Address, monkeypatch: pytest.MonkeyPatch
@@ -349,6 +350,17 @@ class TestPostgresLedger(StreamsContract, LedgerContract):
         monkeypatch.setattr(psycopg.Connection, "connect", pooled)
         with pytest.raises(Unavailable, match="synchronous_commit=off instead of on"):
             PostgresLedger.open(address)
+
+    def test_connections_that_wait_are_not_ended_by_a_setting(self, postgres: str) -> None:
+        known = "SELECT name FROM pg_settings WHERE name ~ '^(idle_.*|transaction)_timeout$'"
+        with psycopg.connect(parse_address(postgres).conninfo) as db:
+            names = [name for (name,) in db.execute(known)]
+        hasty = parse_address(f"{postgres}&options={'%20'.join(f'-c%20{name}%3D1h' for name in names)}")
+        shown = "SELECT " + ", ".join(f"current_setting('{name}')" for name in names)
+        with psycopg.connect(hasty.conninfo, options=hasty.options) as db:
+            assert db.execute(shown).fetchone() == ("1h",) * len(names)
+        with connect(hasty) as db:
+            assert db.execute(shown).fetchone() == ("0",) * len(names)
 
     # -- processes ----------------------------------------------------------------------------------------------
 
