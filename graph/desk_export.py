@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from researchdesk.state.desk.files import DeskFile
-from researchdesk.state.errors import UsageError
+from researchdesk.state.errors import Unavailable, UsageError
 from researchdesk.state.names import safe_file_name
 from researchdesk.tools.desk.workbook import write_workbook
 from researchdesk.tools.files import Files
@@ -53,11 +53,11 @@ def write_folder(files: Files, folder: str, out: Path, *, workbooks: bool, repla
     found = files.listed(folder)
     targets = [_target(out, file.path.split("/")[depth:], file, workbooks) for file in found]
     _check(targets, out, replace=replace)
-    out.mkdir(parents=True, exist_ok=True)
+    _make(out)
     written = []
     for file, target in zip(found, targets, strict=True):
         if target.is_folder:
-            target.path.mkdir(parents=True, exist_ok=True)
+            _make(target.path)
         else:
             written.append(_write(files, file, target.path))
     return written
@@ -124,6 +124,13 @@ def _check(targets: Sequence[_Target], out: Path, *, replace: bool) -> None:
     if taken and not replace:
         more = f" and {len(taken) - 1} more" if len(taken) > 1 else ""
         raise UsageError(f"{taken[0]}{more} would be written over; --force does it, nothing was written")
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise Unavailable(f"cannot make the folder {folder}: {problem.strerror or problem}") from None
 
 
 def _write(files: Files, file: DeskFile, to: Path) -> Written:

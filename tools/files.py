@@ -2,7 +2,7 @@
 
 import contextlib
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -132,7 +132,8 @@ class Files:
             events: list[dv.DeskEvent] = []
             bodies: dict[str, bytes] = {}
             for file_id, file in given:
-                made, texts = self._placed(file, desk, file_id, actor=actor, replace=replace)
+                with _named(file.path):
+                    made, texts = self._placed(file, desk, file_id, actor=actor, replace=replace)
                 desk = after(desk, tuple(made))
                 events += made
                 bodies |= texts
@@ -275,6 +276,17 @@ class Files:
             with contextlib.suppress(HeadMoved):
                 return write(self.records, projection, events, bodies=bodies)
         raise IntegrityError("the desk is written to without pause; the change could not be placed")
+
+
+@contextlib.contextmanager
+def _named(path: str) -> Iterator[None]:
+    """Says in what a text is refused for which of several files that is."""
+    try:
+        yield
+    except Refusal as problem:
+        if problem.code not in ("invalid_arguments", "too_large"):
+            raise
+        raise Refusal(problem.code, f'"{path}": {problem.text}') from None
 
 
 def new_id() -> str:

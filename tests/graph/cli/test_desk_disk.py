@@ -200,3 +200,22 @@ def test_formulas_that_reach_out_of_a_workbook_are_held_back_and_named() -> None
     call("desk", "put", "a.csv", "x")
     done = call("desk", "export", "a.csv", "--out", "a.xlsx")
     assert done.stderr == "a.xlsx: formulas that reach out stand as text in a!B1\n"
+
+
+def test_an_export_to_where_no_folder_can_be_says_so() -> None:
+    call("desk", "put", "a.md", "-")
+    call("desk", "put", "notes/b.md", "-")
+    write({"taken": "mine\n"})
+    for target, named in (("taken", "taken"), ("taken/below", "taken/below")):
+        done = call("desk", "export", "--out", target)
+        assert (done.exit_code, done.stdout) == (1, "")
+        assert done.stderr.startswith(f"researchdesk: cannot make the folder {named}: ")
+    assert Path("taken").read_text() == "mine\n"
+
+
+def test_an_import_names_the_file_whose_text_is_refused() -> None:
+    write({"in/good.csv": "a,b\n", "in/sub/bad.csv": 'a,"b\n'})
+    done = call("desk", "import", "in")
+    assert done.exit_code == 1
+    assert done.stderr.startswith('researchdesk: "in/sub/bad.csv": content: row 1: a quote is never closed.')
+    assert paths() == []
