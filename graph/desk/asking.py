@@ -9,7 +9,7 @@ import orjson
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter
 from pydantic.alias_generators import to_camel
 
-from researchdesk.state.desk.labels import quoted
+from researchdesk.state.desk.labels import label, quoted
 from researchdesk.state.desk.proposals import Proposal
 from researchdesk.state.errors import Refusal
 from researchdesk.state.events import Stowed
@@ -80,8 +80,10 @@ def _decision(said: str, value: dict[str, Any]) -> Any:
     if said == "edit":
         edited = value.get("edited_action") or given
         edited = edited if isinstance(edited, dict) else {}
+        if not isinstance(edited.get("args"), dict):
+            return value  # of no known form: what was proposed is not what an edit wants
         tool = edited.get("name") or edited.get("action") or ""
-        return {"approved": True, "edited_args": edited.get("args"), "tool": tool, **named}
+        return {"approved": True, "edited_args": edited["args"], "tool": tool, **named}
     return value
 
 
@@ -143,9 +145,9 @@ def take(desk: Desk, proposal: Proposal, answer: Answer, *, actor: str) -> str:
     if answer.approved is None:
         return ""
     if (answer.proposal_id or proposal.id) != proposal.id:
-        return f"The answer was about {answer.proposal_id[:40]}."
+        return f"The answer was about {label(answer.proposal_id, 40)}."
     if (answer.tool or proposal.tool) != proposal.tool:
-        return f"The answer was about a call of {answer.tool[:40]}, and another tool cannot be run instead."
+        return f"The answer was about a call of {label(answer.tool, 40)}, and another tool cannot be run instead."
     try:
         edited = _edited(desk, proposal, answer)
         named = answer.proposal_hash or proposal.hash

@@ -173,7 +173,13 @@ def test_an_edit_of_another_tool_or_file_is_not_taken_and_asked_again(notes: rd.
 
 def test_an_answer_of_no_known_form_is_refused_and_can_be_given_again(notes: rd.Desk, asked: Any) -> None:
     graph, _, question = asked
-    for nonsense in ("yes please", {"x": 1}, {"decisions": [{"type": "approve"}, {"type": "approve"}]}):
+    edits_without_arguments: tuple[Any, ...] = (
+        {"type": "edit"},
+        {"type": "edit", "args": {"action": "desk_update_file", "args": None}},
+        {"decisions": [{"type": "edit", "edited_action": {"name": "desk_update_file"}}]},
+    )
+    twice = {"decisions": [{"type": "approve"}, {"type": "approve"}]}
+    for nonsense in ("yes please", {"x": 1}, twice, *edits_without_arguments):
         with pytest.raises(ValidationError):
             resume(graph, {question.id: nonsense})
     assert not questions(resume(graph, {question.id: {"approved": True}}))
