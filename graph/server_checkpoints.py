@@ -20,6 +20,7 @@ from researchdesk.stores.postgres.migrations import lock_number
 
 T = TypeVar("T")
 
+_USABLE = "SELECT has_schema_privilege(oid, 'USAGE') AS usable FROM pg_namespace WHERE nspname = %s"
 _NO_DAMAGE = psycopg.errors.InsufficientPrivilege
 WAIT_SECONDS = 60.0
 
@@ -104,8 +105,13 @@ def _ready(connection: Connection[Any], saver: PostgresSaver, address: Address) 
     """Make the tables where they are missing, and touch each, so that what is wrong with them shows now."""
     if _version(connection) < len(saver.MIGRATIONS) - 1:
         with _alone(connection, address):
-            there = "SELECT 1 FROM pg_namespace WHERE nspname = %s"
-            if connection.execute(there, (address.checkpoints,)).fetchone() is None:
+            there = connection.execute(_USABLE, (address.checkpoints,)).fetchone()
+            if there is not None and not there["usable"]:
+                raise Unavailable(
+                    f"{address.shown}: this user may not use the schema {address.checkpoints}, where checkpoints are "
+                    "kept. Grant it that schema and its tables, then resume"
+                )
+            if there is None:
                 connection.execute(f"CREATE SCHEMA {address.checkpoints}")
             if _version(connection) < 0:
                 _make(connection, saver)

@@ -47,6 +47,11 @@ UNION ALL SELECT c.cfgname || ' ' || m.maptokentype || ' ' || m.mapseqno, d.dict
     WHERE c.cfgnamespace = (SELECT oid FROM here)
 """
 
+_STRANGE = (
+    "SELECT has_schema_privilege(oid, 'USAGE'), EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = n.oid) "
+    "OR EXISTS (SELECT 1 FROM pg_proc WHERE pronamespace = n.oid) FROM pg_namespace AS n WHERE nspname = %s"
+)
+
 
 def steps() -> list[tuple[int, str]]:
     """The schema steps of this version: number and SQL text."""
@@ -134,11 +139,16 @@ def _found(connection: Connection[Any], address: Address) -> int:
     if row is not None and row[0] is not None:
         row = connection.execute("SELECT max(number) FROM schema_steps").fetchone()
     if row is None or row[0] is None:
-        others = connection.execute(
-            "SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace(%s)", (address.schema,)
-        ).fetchone()
-        if others and others[0]:
-            raise Unavailable(f"{address.shown} holds tables of another program; choose another schema")
+        there = connection.execute(_STRANGE, (address.schema,)).fetchone()
+        if there and not there[0]:
+            raise Unavailable(
+                f"{address.shown}: this user may not use the schema {address.schema}. Grant it the schema and its "
+                "tables, then try again"
+            )
+        if there and there[1]:
+            raise Unavailable(
+                f"{address.shown} holds tables or functions of another program; choose another schema"
+            )
         return 0
     found = int(row[0])
     if found > newest:

@@ -15,10 +15,11 @@ import pytest
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.postgres import PostgresSaver
 
+import researchdesk as rd
 from researchdesk.graph import checkpoints, runner
 from researchdesk.graph.runner import new_session_id, resume_research, run_research
 from researchdesk.graph.waiting import waiting
-from researchdesk.state.errors import SessionBusy, StoreAway, UsageError
+from researchdesk.state.errors import SessionBusy, StoreAway, Unavailable, UsageError
 from researchdesk.state.ids import session_stream
 from researchdesk.stores.postgres import connection
 from researchdesk.stores.postgres.address import Address, parse_address
@@ -332,6 +333,49 @@ def test_a_run_goes_on_when_the_server_ended_the_connection_of_its_checkpoints(
             run_research(desk, QUESTION, corpus=[corpus], scope="quick", on_event=cut).status == "completed"
         )
         assert "research_blocked" not in [event.type for event in desk.existing("r1").events()]
+
+
+@pytest.fixture
+def other(postgres: str) -> Iterator[str]:
+    """The desk's URL for a user of the server who was granted nothing."""
+    address = parse_address(postgres)
+    role = f"{address.schema}_user"
+    with psycopg.connect(address.conninfo, autocommit=True) as raw:
+        try:
+            raw.execute(f"CREATE ROLE {role} LOGIN")
+        except psycopg.errors.InsufficientPrivilege:
+            pytest.skip("the tests' user may make no other user")
+        try:
+            url = f"{postgres}&user={role}"
+            with contextlib.suppress(psycopg.OperationalError):
+                psycopg.connect(parse_address(url).conninfo).close()
+                yield url
+                return
+            pytest.skip("the server asks other users for a password")
+        finally:
+            raw.execute(f"DROP OWNED BY {role}")
+            raw.execute(f"DROP ROLE {role}")
+
+
+def test_another_user_works_with_what_it_was_granted_and_is_told_what_it_was_not(
+    postgres: str, other: str, corpus: Path
+) -> None:
+    address = parse_address(postgres)
+    role, both = f"{address.schema}_user", f"{address.schema}, {address.checkpoints}"
+    with open_desk(postgres) as desk, psycopg.connect(address.conninfo, autocommit=True) as raw:
+        rd.queue_research(desk, QUESTION, corpus=[corpus], scope="quick")
+        with checkpoints.checkpointer_of(desk):
+            pass
+        with pytest.raises(Unavailable, match=rf"may not use the schema {address.schema}\."):
+            open_desk(other)
+        raw.execute(f"GRANT USAGE ON SCHEMA {address.schema} TO {role}")
+        raw.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {both} TO {role}")
+        with open_desk(other) as theirs:
+            with pytest.raises(Unavailable, match=f"may not use the schema {address.checkpoints}, where"):
+                resume_research(theirs, "r1")
+            raw.execute(f"GRANT USAGE ON SCHEMA {address.checkpoints} TO {role}")
+            assert resume_research(theirs, "r1").status == "completed"
+        assert desk.verify().problems == ()
 
 
 def test_a_server_that_stays_away_leaves_a_run_that_waits_for_the_next_driver(

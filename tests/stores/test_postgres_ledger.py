@@ -107,13 +107,20 @@ class TestPostgresLedger(StreamsContract, LedgerContract):
         with pytest.raises(Unavailable, match=r"newer version.*999"):
             PostgresLedger.open(address)
 
-    def test_a_schema_of_another_program_is_left_alone(self, address: Address) -> None:
+    @pytest.mark.parametrize(
+        ("made", "name"),
+        [
+            ("TABLE mine (x integer)", "mine.x"),
+            ("FUNCTION mine() RETURNS integer LANGUAGE sql AS 'SELECT 1'", "mine"),
+        ],
+    )
+    def test_a_schema_of_another_program_is_left_alone(self, address: Address, made: str, name: str) -> None:
         with connect(address) as db:
             db.execute(f"CREATE SCHEMA {address.schema}")
-            db.execute("CREATE TABLE mine (x integer)")
+            db.execute(f"CREATE {made}")
             with pytest.raises(Unavailable, match="another program"):
                 PostgresLedger.open(address)
-            assert {name for name, _ in catalogue(db)} == {"mine.x"}
+            assert {name for name, _ in catalogue(db)} == {name}
 
     def test_looking_at_no_desk_makes_none(self, address: Address) -> None:
         with pytest.raises(NotFound, match=f"no desk at .*schema={address.schema}"):
