@@ -10,7 +10,16 @@ from researchdesk.state.desk.desk_state import DeskState
 from researchdesk.state.desk.edits import Edit, apply, cells_of, guard_of, make_edit, touched_unchanged
 from researchdesk.state.desk.events import FileChanged
 from researchdesk.state.desk.files import ChangeOp, DeskFile, FileKind, Revision
-from researchdesk.state.desk.paths import clean_path, free_path, is_inside, name_of, parent_of, path_key
+from researchdesk.state.desk.labels import quoted
+from researchdesk.state.desk.paths import (
+    MAX_PATH,
+    clean_path,
+    free_path,
+    is_inside,
+    name_of,
+    parent_of,
+    path_key,
+)
 from researchdesk.state.desk.proposals import Guard, Verb
 from researchdesk.state.errors import Refusal
 from researchdesk.state.ids import content_hash
@@ -104,7 +113,7 @@ def outcome_of(action: Action, file: DeskFile, text: str, desk: DeskState) -> Ou
             inside = desk.folders.get(path_key(file.path), 0)
             if file.kind == "folder" and inside:
                 raise Refusal(
-                    "folder_not_empty", f'"{file.path}" contains {inside} items; delete or move them first.'
+                    "folder_not_empty", f"{_named(file)} contains {inside} items; delete or move them first."
                 )
             return Outcome(op="delete", path=file.path)
     assert_never(action)
@@ -136,15 +145,20 @@ def check_free(desk: DeskState, path: str, *, but: DeskFile | None = None) -> No
     taken = desk.at_path(path)
     if taken is not None and (but is None or taken.id != but.id):
         instead = "" if but else " Use desk_update_file."
-        raise Refusal("exists", f'"{taken.path}" already exists (id {taken.id}).{instead}')
+        raise Refusal("exists", f"{_named(taken)} already exists (id {taken.id}).{instead}")
     for folder in _folders_above(path):
         above = desk.at_path(folder)
         if above is not None and above.kind != "folder":
-            raise Refusal("exists", f'"{above.path}" is a {above.kind}, nothing can be put into it.')
+            raise Refusal("exists", f"{_named(above)} is a {above.kind}, nothing can be put into it.")
     if taken is None and (but is None or but.kind != "folder"):
         inside = next(desk.inside(path), None)
         if inside is not None:
-            raise Refusal("exists", f'"{path}" is a folder already: "{inside.path}" is in it.')
+            raise Refusal("exists", f'"{path}" is a folder already: {_named(inside)} is in it.')
+
+
+def _named(file: DeskFile) -> str:
+    """The whole path in quotes that it cannot end: a model is told it outside of any block of data."""
+    return quoted(file.path, MAX_PATH)
 
 
 def restored_path(kept: Revision, desk: DeskState) -> str:
