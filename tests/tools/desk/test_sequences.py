@@ -13,13 +13,14 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from researchdesk.state.desk.judging import Choice
 from researchdesk.state.desk.paths import path_key
+from researchdesk.state.desk.policies import Policies
 from researchdesk.state.desk.proposals import Proposal
 from researchdesk.state.errors import NotFound, Refusal
 from researchdesk.tools.workspace import open_desk
 
-from .conftest import ANN, BOB, Model
+from .conftest import ANN, BOB, Clock, Model
 
-PATHS = st.sampled_from(["a.md", "A.md", "b.csv", "sub", "sub/c.md", "e"])
+PATHS = st.sampled_from(["a.md", "A.md", "b.csv", "sub", "sub/c.md", "sub/caf\u00e9", "Sub/cafe\u0301", "e"])
 TEXTS = st.sampled_from(["", "one\n", "two", "a,b\n1,2\n", "=A1,x\n"])
 NUMBERS = st.integers(0, 5)
 
@@ -30,8 +31,10 @@ class People(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
-        self.desk = open_desk(self.folder.name)
-        self.models = [Model(self.desk, "s1"), Model(self.desk, "s2")]
+        self.clock = Clock()
+        self.desk = open_desk(self.folder.name, clock=self.clock)
+        trusting = Policies(auto_approve={"desk_update_file": "small"}, expires_days=1)
+        self.models = [Model(self.desk, "s1"), Model(self.desk, "s2", trusting)]
         self.calls: list[tuple[Model, int, str, dict[str, Any]]] = []
 
     def call(self, number: int, tool: str, **arguments: Any) -> None:
@@ -96,6 +99,28 @@ class People(RuleBasedStateMachine):
     def approve_again(self, number: int, actor: str) -> None:
         self.decide(self.desk.proposals(), number, "approve", actor)
 
+    @rule(number=NUMBERS, content=TEXTS, to=PATHS)
+    def approve_something_else(self, number: int, content: str, to: str) -> None:
+        waiting = self.desk.proposals(status="pending")
+        if not waiting:
+            return
+        made = waiting[number % len(waiting)]
+        wanted: dict[str, Any] = {"file": made.file_id, "base_version": made.base_hash}
+        if made.tool == "desk_update_file":
+            wanted |= {"mode": "replace", "content": content}
+        elif made.tool == "desk_rename_file":
+            wanted |= {"new_path": to}
+
+        def decide() -> None:
+            shown = self.desk.preview(made.id, wanted).proposal_hash
+            self.desk.decide(made.id, "approve", actor=ANN, proposal_hash=shown, edited_args=wanted)
+
+        self.person(decide)
+
+    @rule(hours=st.sampled_from([0.001, 30]))
+    def time_passes(self, hours: float) -> None:
+        self.clock.forward(hours=hours)
+
     @rule(path=PATHS, content=TEXTS, actor=st.sampled_from([ANN, BOB]))
     def save(self, path: str, content: str, actor: str) -> None:
         self.person(lambda: self.desk.files.put(path, content, actor=actor, if_match=self.version(path)))
@@ -130,6 +155,18 @@ class People(RuleBasedStateMachine):
         waiting = {made.cause.tool_call_id for made in self.desk.proposals(status="pending")}
         rows = self.desk.ledger.query("SELECT id FROM tool_calls WHERE status = 'pending'")
         assert {row["id"] for row in rows} == waiting
+        executed = Counter(made.id for made in self.desk.proposals(status="executed"))
+        own = (
+            "SELECT r.proposal_id FROM file_revisions r JOIN proposals p "
+            "ON p.id = r.proposal_id AND p.file_id = r.file_id"
+        )
+        assert Counter(row["proposal_id"] for row in self.desk.ledger.query(own)) == executed
+        indexed = self.desk.ledger.query("SELECT file_id, path, content_hash FROM desk_texts")
+        assert {tuple(row.values()) for row in indexed} == {
+            (file.id, file.path, file.content_hash)
+            for file in self.desk.files.listed()
+            if file.kind != "folder"
+        }
         assert self.desk.verify().problems == ()
         self.desk.close()
         self.folder.cleanup()
