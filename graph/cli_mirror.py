@@ -10,6 +10,7 @@ import typer
 from researchdesk.graph.cli_options import HomeOption, JsonOption, existing_desk
 from researchdesk.graph.console import note, result, result_json, result_table
 from researchdesk.graph.exits import Exit
+from researchdesk.graph.limiting import memory_limit
 
 app = typer.Typer(
     help="The whole record as one DuckDB database, to be asked with SQL. It may be deleted at any time.",
@@ -18,6 +19,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 TABLE_ROWS = 1_000
+MEMORY_BYTES = 2 * 1024**3
+"""What answering may take; DuckDB's own limit leaves out the texts that functions make."""
 CELL_CHARS = 500
 NoSyncOption = Annotated[
     bool, typer.Option("--no-sync", help="Take the mirror as it stands instead of bringing it up to date.")
@@ -81,7 +84,8 @@ def sql(
     rows = limit if limit is not None else (TABLE_ROWS if format == "table" else 0)
     with existing_desk(home) as desk:
         late = "" if no_sync else desk.late(desk.sync_mirror())
-        found = desk.mirror.answer(asked, limit=rows, seconds=timeout)
+        with memory_limit(MEMORY_BYTES):
+            found = desk.mirror.answer(asked, limit=rows, seconds=timeout)
     match format:
         case "json":
             result_json(named_rows(found.columns, found.types, found.rows))

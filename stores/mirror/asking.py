@@ -12,7 +12,7 @@ from researchdesk.state.errors import UsageError
 
 MEMORY: Final = "1GB"
 """What a question of the command line may take."""
-_ANSWER: Final = "answer"
+_ANSWER: Final = "memory.main.answer"
 _CLOSE_OFF: Final = (
     "SET TimeZone = 'UTC'",
     "SET temp_directory = ''",
@@ -59,7 +59,7 @@ def materialized(connection: DuckDBPyConnection, sql: str) -> DuckDBPyRelation:
     """As `Mirror.relation`: the rows are a table in memory, so that the mirror's file is not needed any more."""
     asked = _closed_off(connection, sql)
     try:
-        connection.execute(f"CREATE TEMP TABLE {_ANSWER} AS SELECT * FROM ({asked}\n)").fetchall()
+        connection.execute(f"CREATE TABLE {_ANSWER} AS SELECT * FROM ({asked}\n)").fetchall()
     except duckdb.Error as problem:
         raise _unanswered(problem) from None
     return connection.table(_ANSWER)

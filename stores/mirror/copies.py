@@ -1,5 +1,6 @@
 """Copies of a mirror: a DuckDB file that many may read at once, and Parquet files for other programs."""
 
+import contextlib
 import secrets
 import shutil
 from pathlib import Path
@@ -35,8 +36,9 @@ def snapshot(connection: DuckDBPyConnection, target: Path) -> None:
     except (duckdb.Error, OSError) as problem:
         raise Unavailable(f"cannot write {target}: {problem}") from None
     finally:
-        part.unlink(missing_ok=True)
-        part.with_name(f"{part.name}.wal").unlink(missing_ok=True)
+        for left in (part, part.with_name(f"{part.name}.wal")):
+            with contextlib.suppress(OSError):
+                left.unlink()
 
 
 def _is_duckdb(path: Path) -> bool:

@@ -10,7 +10,7 @@ from typing import Final, Literal
 import duckdb
 from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
-from researchdesk.state.errors import Unavailable
+from researchdesk.state.errors import Unavailable, UsageError
 from researchdesk.stores.ledger import Ledger
 from researchdesk.stores.mirror.asking import Answer, answer, materialized
 from researchdesk.stores.mirror.comparing import differences
@@ -22,7 +22,7 @@ from researchdesk.stores.mirror.syncing import LiveMirror, Unusable, make
 SYNC_PATIENCE: Final = 2.0
 READ_PATIENCE: Final = 10.0
 """Seconds that a sync, and a question, wait for somebody else who has the file open."""
-_FULL: Final = ("No space left", "Disk quota", "out of disk")
+_FULL: Final = ("No space left", "Disk quota", "File too large")
 _ASIDE: Final = ".old"
 
 
@@ -146,6 +146,8 @@ class Mirror:
             Unavailable: as `answer`, or the file cannot be written.
         """
         with self._opened() as connection:
+            if target.exists() and target.samefile(self.path):
+                raise UsageError(f"{target} is the mirror itself; name another file")
             snapshot(connection, target)
 
     def export(self, folder: Path) -> list[Path]:

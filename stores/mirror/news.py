@@ -45,10 +45,12 @@ class Places:
         for event in events:
             for place in touched(event):
                 if isinstance(place, Since):
-                    self.since.setdefault((place.table, place.column, place.owner), place.seq)
+                    table, column, owner, seq = place
+                    self.since.setdefault((table, column, owner), seq)
                 else:
-                    known = self.by_values[place.table].get(place.values, True)
-                    self.by_values[place.table][place.values] = known and place.is_new
+                    table, values, is_new = place
+                    places = self.by_values[table]
+                    places[values] = is_new and places.get(values, True)
 
     def look_for_purges(self, ledger: Ledger) -> None:
         """Where bodies were let go, a row of an earlier event may have changed: such a body came back."""

@@ -86,19 +86,34 @@ def _patiently(work: Callable[[], T], *, patience: float) -> T:
 def for_writing(path: Path) -> Iterator[DuckDBPyConnection]:
     """The file, made where it is missing, until the block ends; then all that was committed stands in it.
 
+    A process that dies before leaves the file as it was: it can be made anew, so no log is written beside it.
+
     Raises:
         Locked: another program has it open.
         duckdb.Error: it is no sound DuckDB file, or cannot be made.
     """
     # One thread, and few of the optimizer's steps: a sync is many small statements beside a run that works.
-    settings = {**_CLOSED_OFF, "threads": 1, "pandas_analyze_sample": 0}
-    with _translated(), contextlib.closing(duckdb.connect(str(path), config=settings)) as connection:
+    settings = {**_CLOSED_OFF, "threads": 1, "pandas_analyze_sample": 0, "force_compression": "zstd"}
+    connection = duckdb.connect(":memory:", config=settings)
+    try:
+        with _translated():
+            connection.execute(f"ATTACH {literal(path)} AS {MIRROR} (RECOVERY_MODE no_wal_writes)").fetchall()
+        connection.execute(f"USE {MIRROR}").fetchall()
         names = (
             f"SELECT string_agg(name, ',') FROM duckdb_optimizers() WHERE name NOT IN ({_KEPT_OPTIMIZERS})"
         )
         ((rarely_needed,),) = connection.execute(names).fetchall()
         connection.execute(f"SET disabled_optimizers = '{rarely_needed}'").fetchall()
         yield connection
+        _detach(connection)
+    finally:
+        connection.close()
+
+
+def _detach(connection: DuckDBPyConnection) -> None:
+    """Let go of the mirror's file, with all that was committed in it; what is in memory stays."""
+    connection.execute("USE memory").fetchall()
+    connection.execute(f"DETACH {MIRROR}").fetchall()
 
 
 @contextlib.contextmanager
@@ -117,8 +132,7 @@ def for_reading(path: Path, *, patience: float, keep: bool = False) -> Iterator[
         _patiently(lambda: _attach(connection, path), patience=patience)
         yield connection
         if keep:
-            connection.execute("USE memory").fetchall()
-            connection.execute(f"DETACH {MIRROR}").fetchall()
+            _detach(connection)
     except BaseException:
         connection.close()
         raise

@@ -7,19 +7,18 @@ row of its owner counts as touched.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import orjson
 
 from researchdesk.state.events import SCHEMA_VERSION
 from researchdesk.state.ids import stream_owner
 from researchdesk.state.row_changes import Row
-from researchdesk.state.tables import TABLES, tables_of
+from researchdesk.state.tables import tables_of
 from researchdesk.stores.codec import StoredEvent
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """The rows of a table whose first columns have these values.
 
     ``is_new`` where no such row stood there before the event.
@@ -30,8 +29,7 @@ class Place:
     is_new: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Since:
+class Since(NamedTuple):
     """The rows of a table that events of its owner wrote from this one on, by a column that never changes."""
 
     table: str
@@ -48,7 +46,7 @@ class _Key:
     """Where the values of a `Place` behind the owner's stand in a payload: names, dots for what is inside."""
 
     table: str
-    paths: tuple[str, ...]
+    paths: tuple[tuple[str, ...], ...]
     is_new: bool
 
 
@@ -59,11 +57,15 @@ class _From:
 
 
 def _new(table: str, *paths: str) -> _Key:
-    return _Key(table, paths, is_new=True)
+    return _Key(table, _split(paths), is_new=True)
 
 
 def _changed(table: str, *paths: str) -> _Key:
-    return _Key(table, paths, is_new=False)
+    return _Key(table, _split(paths), is_new=False)
+
+
+def _split(paths: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(path.split(".")) for path in paths)
 
 
 _RUN = _changed("research_runs")
@@ -138,7 +140,7 @@ def touched(item: StoredEvent) -> Iterator[Touched]:
         if isinstance(spec, _From):
             yield Since(spec.table, spec.column, owner, item.seq)
         else:
-            yield Place(spec.table, (owner, *(_at(payload, path) for path in spec.paths)), spec.is_new)
+            yield Place(spec.table, (owner, *[_at(payload, path) for path in spec.paths]), spec.is_new)
     yield from _sometimes(item.type, payload, owner)
 
 
@@ -153,12 +155,7 @@ def _sometimes(kind: str, payload: Mapping[str, Any], owner: str) -> Iterator[Pl
             yield Place("research_runs", (owner,))
 
 
-def _at(payload: Any, path: str) -> Any:
-    for name in path.split("."):
+def _at(payload: Any, path: tuple[str, ...]) -> Any:
+    for name in path:
         payload = payload[name]
     return payload
-
-
-def columns_of(place: Place) -> tuple[str, ...]:
-    """The columns that a place names."""
-    return TABLES[place.table].columns[: len(place.values)]

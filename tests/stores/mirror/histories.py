@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import islice
 from random import Random
 from typing import Any
 
@@ -57,7 +58,7 @@ class Play:
 
         def write() -> None:
             nonlocal projection
-            some = [event for event, _ in zip(left, range(self.dice.randint(1, 40)), strict=False)]
+            some = list(islice(left, self.dice.randint(1, 40)))
             if not some:
                 return
             ts = TS.format(self.count % 60)
@@ -87,19 +88,18 @@ class Play:
             "report_section_status": "drafted",
         }
         checkpoint = {"round": number, "stage": "knowledge_base", "status": "active", "summary": "s"}
-        self.dice.choice(
-            [
-                lambda: call("deep_research_save_artifact", **source),
-                lambda: call("deep_research_save_artifact", role="evidence_note", name="N", content=SECTION),
-                lambda: call("deep_research_save_artifact", **section, report_section_key="conclusion"),
-                lambda: call("deep_research_record_step", **STEP),
-                lambda: call("deep_research_checkpoint", **checkpoint),
-                lambda: call("deep_research_update_checklist", item_id="core_flow", status="in_progress"),
-                lambda: self.desk.purge(call.session.id, actor=PERSON, reason="law"),
-                lambda: self.finish(),
-                lambda: self.desk.rebuild(call.session.id),
-            ]
-        )()
+        steps: list[Callable[[], object]] = [
+            lambda: call("deep_research_save_artifact", **source),
+            lambda: call("deep_research_save_artifact", role="evidence_note", name="N", content=SECTION),
+            lambda: call("deep_research_save_artifact", **section, report_section_key="conclusion"),
+            lambda: call("deep_research_record_step", **STEP),
+            lambda: call("deep_research_checkpoint", **checkpoint),
+            lambda: call("deep_research_update_checklist", item_id="core_flow", status="in_progress"),
+            lambda: self.desk.purge(call.session.id, actor=PERSON, reason="law"),
+            self.finish,
+            lambda: self.desk.rebuild(call.session.id),
+        ]
+        self.dice.choice(steps)()
 
     def finish(self) -> None:
         """The road to the end of the run, as far as it can be gone now."""

@@ -1,0 +1,18 @@
+"""A desk with sessions of every kind, mirrored."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from researchdesk.tools.workspace import Desk, open_desk
+
+from ..test_copying import fill
+
+
+@pytest.fixture(scope="package")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    """For reading only."""
+    with open_desk(tmp_path_factory.mktemp("filled")) as opened:
+        fill(opened)
+        assert opened.sync_mirror().ok
+        yield opened
