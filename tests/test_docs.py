@@ -12,6 +12,7 @@ import pytest
 from tests.pages import done_as_written
 
 from researchdesk.graph.tools import create_desk_tools
+from researchdesk.stores.mirror.schema import VIEWS
 from researchdesk.tools.sources.providers.naming import _MAKERS, PROVIDER_NAMES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -119,6 +120,17 @@ def test_the_page_about_agents_at_a_desk_runs_as_it_stands(
         assert desk.verify().ok
     said = capsys.readouterr().out
     assert "Buy bread." in said and "requires_approval" in said and 'markdown "notes/plan.md"' in said
+
+
+def test_the_page_of_the_mirror_runs_as_it_stands_and_has_every_view(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with done_as_written("mirror.md", tmp_path)["desk"] as desk:
+        assert desk.verify().ok
+    page = (ROOT / "docs" / "mirror.md").read_text(encoding="utf-8")
+    headings = re.findall(r"^### (.+)$", page, re.MULTILINE)
+    assert tuple(name for heading in headings for name in heading.split(", ")) == VIEWS
 
 
 def test_the_page_of_sources_names_every_provider_with_its_key() -> None:

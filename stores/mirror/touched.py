@@ -126,6 +126,9 @@ _TOUCHED: Final[dict[str, tuple[_Key | _From, ...]]] = {
     "proposal_failed": (_PROPOSAL,),
     "effects_derived": (_changed("panels", "session_id"),),
 }  # fmt: skip
+_READ: Final = frozenset(
+    kind for kind, specs in _TOUCHED.items() if any(isinstance(spec, _Key) and spec.paths for spec in specs)
+)
 
 
 def touched(item: StoredEvent) -> Iterator[Touched]:
@@ -135,7 +138,8 @@ def touched(item: StoredEvent) -> Iterator[Touched]:
     if known is None or item.schema_version != SCHEMA_VERSION:
         yield from (Place(table, (owner,)) for table in tables_of(item.stream))
         return
-    payload = orjson.loads(item.payload)
+    # The longest payloads, those of searches, need not be read.
+    payload = orjson.loads(item.payload) if item.type in _READ else {}
     for spec in known:
         if isinstance(spec, _From):
             yield Since(spec.table, spec.column, owner, item.seq)
