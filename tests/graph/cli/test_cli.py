@@ -206,7 +206,7 @@ def test_a_prefix_of_corpus_toml_that_no_document_stands_under_is_told_at_the_st
         (["export"], 2, "--out FILE"),
         (["purge", "r1", "--reason", "asked", "--actor", "me", "--yes"], 2, "--actor human:NAME"),
         (["purge", "r1", "--reason", "asked", "--actor", "human:me"], 2, "confirm it with --yes"),
-        (["sessions", "--home", "postgresql:x"], 2, "PostgreSQL"),
+        (["sessions", "--home", "postgresql:x"], 2, "postgresql://user@host/database?schema=name"),
     ],
 )
 def test_a_mistake_is_one_message_and_an_exit_code(
