@@ -72,6 +72,7 @@ class Mirror:
 
     def _sync(self, ledger: Ledger, *, rebuild: bool) -> Synced:
         why = ""
+        _remove(self._part)  # what a killed process was making
         if not rebuild and os.path.lexists(self.path):
             try:
                 with for_writing(self.path) as connection:
@@ -89,8 +90,7 @@ class Mirror:
 
     def _build(self, ledger: Ledger, why: str, *, aside: Path | None = None) -> Synced:
         """Make the mirror beside the one that is there, and put it in its place when it is whole."""
-        part = self.path.with_name(f"{self.path.name}.part")
-        _remove(part)
+        part = self._part
         try:
             with for_writing(part) as connection:
                 make(connection)
@@ -103,6 +103,10 @@ class Mirror:
             _remove(part)
         outcome: Literal["synced", "rebuilt"] = "rebuilt" if why else "synced"
         return Synced(outcome=outcome, events=loaded.events, rows=loaded.rows, note=why)
+
+    @property
+    def _part(self) -> Path:
+        return self.path.with_name(f"{self.path.name}.part")
 
     def behind(self, ledger: Ledger) -> int:
         """How many events of the ledger are not in the mirror yet.

@@ -158,10 +158,15 @@ def _everything(ledger: Ledger) -> Iterator[Change]:
 def _clustered(ledger: Ledger, changes: Iterable[Change]) -> Iterator[Change]:
     """The changes, and those of the clusters of the claims that got links."""
     relinked: dict[Row, None] = {}
+    older: list[Row] = []
     for table, stale, rows in changes:
         if table.name == "claim_sources":
             rows = list(rows)
             relinked = dict.fromkeys(row[:2] for row in rows)
+            new = (
+                set() if stale else {row[:2] for row in rows if row[2] == 0}
+            )  # their first link is among these
+            older = [claim for claim in relinked if claim not in new]
         yield table, stale, rows
     if relinked:
-        yield CLUSTERS, {2: list(relinked)}, cluster_rows(ledger, relinked)
+        yield CLUSTERS, {2: older} if older else {}, cluster_rows(ledger, relinked)
