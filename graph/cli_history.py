@@ -9,6 +9,7 @@ from researchdesk.graph.cli_options import HomeOption, JsonOption, SessionArgume
 from researchdesk.graph.console import note, result, result_json, result_table
 
 if TYPE_CHECKING:
+    from researchdesk.state.falling import FallingClaim
     from researchdesk.state.vocabulary import Outcome
 
 AtOption = Annotated[
@@ -43,13 +44,12 @@ def fork(
         made = desk.fork(old.id, seq, new_id=new_id)
         opened = made.workspace.session
         seq = opened.forked_seq if opened else seq
+        further = f"`researchdesk resume {made.id}` goes on with it." if made.run else "It holds no research."
     if json:
         result_json({"session_id": made.id, "forked_from": old.id, "forked_seq": seq})
         return
     result(made.id)
-    note(
-        f"Session {made.id} holds events 1 to {seq} of {old.id}. `researchdesk resume {made.id}` goes on with it."
-    )
+    note(f"Session {made.id} holds events 1 to {seq} of {old.id}. {further}")
 
 
 def falls(
@@ -85,7 +85,7 @@ def falls(
         result_json(asdict(falling))
         return
     rows = (
-        *((one.id, one.loss, _claim_change(one.before, one.after), one.text) for one in falling.claims),
+        *((one.id, one.loss, _claim_change(one), one.text) for one in falling.claims),
         *((one.id, one.loss, ", ".join(one.claim_ids), one.text) for one in falling.questions),
         *((one.section, one.loss, ", ".join(one.cites), one.text) for one in falling.sentences),
     )
@@ -98,8 +98,10 @@ def falls(
     note(counts if rows else "Nothing loses its support.")
 
 
-def _claim_change(before: str, after: str) -> str:
-    return f"{before} -> {after}" if before != after else f"{before}, fewer origins"
+def _claim_change(claim: "FallingClaim") -> str:
+    if claim.before != claim.after:
+        return f"{claim.before} -> {claim.after}"
+    return f"{claim.before}, {'fewer origins' if claim.origins_after else 'no support left'}"
 
 
 def _flipped(text: str) -> "tuple[str, Outcome]":

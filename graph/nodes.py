@@ -18,6 +18,7 @@ from researchdesk.graph.driver import Driver, driver_of
 from researchdesk.graph.turns import ask, next_prompt, open_calls, settle_calls
 from researchdesk.graph.upkeep import tidy
 from researchdesk.state import events as ev
+from researchdesk.state.cleaning import clean_text
 from researchdesk.state.errors import Refusal, UsageError
 from researchdesk.state.ids import fold_objective
 from researchdesk.state.redaction import redact
@@ -124,7 +125,7 @@ def begin_run(driver: Driver, objective: str) -> None:
     """
     session, options = driver.session, driver.options
     run = session.run
-    if run is not None and objective and fold_objective(redact(objective).text) != run.objective:
+    if run is not None and objective and _as_recorded(objective) != run.objective:
         raise UsageError(
             f"session '{session.id}' researches '{run.objective[:120]}' already; use another session"
         )
@@ -152,6 +153,11 @@ def begin_run(driver: Driver, objective: str) -> None:
     stopped = run.stop_reason is not None and run.stage == "knowledge_base"
     if run.stage != "completed" and (run.status == "blocked" or stopped or workspace.failures_in_row):
         session.record([ev.ResearchResumed()])
+
+
+def _as_recorded(objective: str) -> str:
+    """The objective as the ledger has it: what it cannot store replaced, secrets taken out, white space folded."""
+    return fold_objective(redact(clean_text(objective).text).text)
 
 
 def checked_objective(objective: str) -> str:

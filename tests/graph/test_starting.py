@@ -52,3 +52,15 @@ def test_a_corpus_without_a_document_is_refused_before_a_session_is_made(tmp_pat
         with pytest.raises(rd.UsageError, match="can be read; name a folder with documents"):
             rd.run_research(desk, QUESTION, corpus=[tmp_path / "empty"])
         assert desk.sessions() == []
+
+
+def test_a_question_that_no_store_can_take_as_it_is_starts_a_run_and_takes_it_up_again(
+    docs: Path, tmp_path: Path
+) -> None:
+    asked = "How wide\x1b must a\x00 widget be?"
+    with rd.open_desk(tmp_path / "home") as desk:
+        for _ in range(2):
+            result = rd.run_research(desk, asked, corpus=docs, scope="quick", session_id="widgets")
+            assert (result.status, result.stop_reason) == ("completed", None)
+        run = desk.existing("widgets").run
+        assert run is not None and run.objective == "How wide\ufffd must a\ufffd widget be?"

@@ -39,7 +39,16 @@ def test_a_fork_is_named_by_where_it_begins_and_can_be_looked_at(run: Run) -> No
     assert len(run("events", "s-at-20").stdout.splitlines()) == 21
     named = json.loads(run("fork", "s", "--at", "7", "--as", "mine", "--json").stdout)
     assert named == {"session_id": "mine", "forked_from": "s", "forked_seq": 7}
+    assert "1 of s. It holds no research." in run("fork", "s", "--at", "1", "--as", "early").stderr
     assert run("verify").exit_code == 0
+
+
+def test_a_claim_that_was_not_verified_falls_when_nothing_supports_it_any_more(run: Run) -> None:
+    events = run("events", "s").stdout.splitlines()[1:]
+    first_challenge = next(seq for seq, line in enumerate(events, 1) if "challenge_recorded" in line)
+    both = ("falls", "s", "--at", str(first_challenge - 1), "--without", "s_001", "--without")
+    assert "UNVERIFIED, no support left" in run(*both, "s_002").stdout
+    assert "UNVERIFIED, fewer origins" in run(*both, "s_001").stdout
 
 
 def test_what_falls_is_listed_from_the_claim_to_the_sentence(run: Run) -> None:
