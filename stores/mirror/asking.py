@@ -77,9 +77,19 @@ def _closed_off(connection: DuckDBPyConnection, sql: str) -> str:
         found = connection.extract_statements(sql)
     except duckdb.Error as problem:
         raise _unanswered(problem) from None
+    except TypeError:  # of characters that UTF-8 does not have
+        raise UsageError("a query is a text in UTF-8; this one holds something else") from None
     if len(found) != 1 or found[0].type != StatementType.SELECT:
         raise UsageError("a query is one SELECT (or DESCRIBE, SHOW, SUMMARIZE); it cannot change anything")
-    return found[0].query.strip().removesuffix(";")
+    return _unended(found[0].query)
+
+
+def _unended(statement: str) -> str:
+    """The text of one statement without the semicolon that ends it, and without the comments after that."""
+    text = statement.encode()
+    places = (place for place, kind in duckdb.tokenize(statement) if kind == duckdb.token_type.operator)
+    end = next((place for place in places if text[place : place + 1] == b";"), None)
+    return text[:end].decode()
 
 
 def _unanswered(problem: duckdb.Error) -> UsageError:

@@ -73,6 +73,8 @@ BREAK_OUTS = [
     "",
     ";",
     "-- nothing",
+    "SELECT 1; -- one\n; COPY claims TO '{out}'",
+    "SELECT '\udcff'",
 ]
 
 
@@ -141,6 +143,8 @@ def test_questions_may_be_asked_in_every_form_of_a_select(filled: Desk) -> None:
         "FROM claims",
         "SELECT 1 AS a, 2 AS a -- and so on",
         "WITH x AS (SELECT 1 AS n) SELECT * FROM x;",
+        "SELECT 'ä;語𝔘' AS n ; -- that is all;",
+        "SELECT 1;;",
         "DESCRIBE claims",
         "SHOW TABLES",
         "SUMMARIZE claims",
