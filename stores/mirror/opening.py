@@ -97,7 +97,9 @@ def for_writing(path: Path) -> Iterator[DuckDBPyConnection]:
     connection = duckdb.connect(":memory:", config=settings)
     try:
         with _translated():
-            connection.execute(f"ATTACH {literal(path)} AS {MIRROR} (RECOVERY_MODE no_wal_writes)").fetchall()
+            connection.execute(
+                f"ATTACH {literal(path)} AS {MIRROR} (TYPE duckdb, RECOVERY_MODE no_wal_writes)"
+            ).fetchall()
         connection.execute(f"USE {MIRROR}").fetchall()
         names = (
             f"SELECT string_agg(name, ',') FROM duckdb_optimizers() WHERE name NOT IN ({_KEPT_OPTIMIZERS})"
@@ -142,7 +144,7 @@ def for_reading(path: Path, *, patience: float, keep: bool = False) -> Iterator[
 
 def _attach(connection: DuckDBPyConnection, path: Path) -> None:
     with _translated():
-        connection.execute(f"ATTACH {literal(path)} AS {MIRROR} (READ_ONLY)").fetchall()
+        connection.execute(f"ATTACH {literal(path)} AS {MIRROR} (TYPE duckdb, READ_ONLY)").fetchall()
     connection.execute(f"USE {MIRROR}").fetchall()
 
 
