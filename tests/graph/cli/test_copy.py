@@ -3,7 +3,7 @@
 import json
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,14 @@ from researchdesk.stores.sqlite.migrations import steps
 from researchdesk.tools.workspace import Desk, open_desk
 
 NewHome = Callable[[str], str]
+
+
+@pytest.fixture
+def desk(desk: Desk, tmp_path: Path) -> Iterator[Desk]:
+    """The finished run alone on a desk: that of all tests may hold what others added to it."""
+    with open_desk(tmp_path / "alone") as alone:
+        alone.import_session(desk.export("r1", tmp_path / "r1.jsonl"))
+        yield alone
 
 
 @pytest.mark.parametrize("way", [("folder", "server"), ("server", "folder")], ids=" to ".join)
