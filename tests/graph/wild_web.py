@@ -24,7 +24,7 @@ from ..tools.sources.loopback import Asked, Reply, Route, Server, moved, serving
 
 ERROR = "ZQXERROR"
 LIMITS = WebLimits(
-    seconds=1.0,
+    seconds=5.0,
     bytes=300_000,
     markup_bytes=150_000,
     redirects=4,
@@ -32,7 +32,7 @@ LIMITS = WebLimits(
     pause=0,
     max_wait=0.2,
 )
-"""A tenth of the usual ones, and no politeness towards the loopback."""
+"""A part of the usual ones, enough for a page on a busy machine; no politeness towards the loopback."""
 INSIDE = "127.0.0.99"
 """A host of the intranet, which nobody allowed to be read."""
 _WORDS = re.findall(
