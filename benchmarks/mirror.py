@@ -216,13 +216,13 @@ def killed_sync(home: Path, dice: random.Random) -> None:
     os.waitpid(child, 0)
 
 
-def law(folder: Path, *, histories: int) -> tuple[list[str], list[Bar]]:
+def law(folder: Path, *, histories: int, first: int = 0) -> tuple[list[str], list[Bar]]:
     """Random histories with syncs and kills at random moments: how many mirrors differ from their ledger."""
     sys.path.append(str(Path(__file__).resolve().parents[1]))
     from tests.stores.mirror.histories import Play
 
     syncs = kills = wrong = events = rows = 0
-    for seed in range(histories):
+    for seed in range(first, first + histories):
         dice = random.Random(seed)
         with tempfile.TemporaryDirectory(dir=folder) as home, unsynced(open_desk(home)) as desk:
             play = Play(desk, seed)
@@ -254,6 +254,7 @@ def main() -> None:
     )
     parser.add_argument("--events", type=int, default=100_000)
     parser.add_argument("--histories", type=int, default=1_000)
+    parser.add_argument("--first", type=int, default=0, help="the number of the first history")
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--corpus", type=Path, default=Path(__file__).resolve().parents[1] / "docs")
     parser.add_argument(
@@ -276,7 +277,7 @@ def main() -> None:
             bars += found
         show("following", ("", "new events", "CPU ms", "least"), rows)
         if given.histories:
-            shown, found = law(folder, histories=given.histories)
+            shown, found = law(folder, histories=given.histories, first=given.first)
             show("random histories", ("histories", "syncs", "killed", "events", "rows"), [shown])
             bars += found
     judge(bars, no_fail=given.no_fail)
