@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from operator import itemgetter
 from typing import Any
 
 import orjson
@@ -18,7 +19,7 @@ def cluster_rows(ledger: Ledger, claims: Iterable[Row]) -> Iterator[Row]:
     """The rows of these claims, each named by session and id."""
     for some in in_parts(claims, ASKED):
         links: dict[Row, list[Link]] = defaultdict(list)
-        for row in rows_at(ledger, TABLES["claim_sources"], some):
+        for row in sorted(rows_at(ledger, TABLES["claim_sources"], some), key=itemgetter(0, 1, 2)):
             links[row[:2]].append(_link(_named("claim_sources", row)))
         named = {(session_id, link.source_id) for (session_id, _), own in links.items() for link in own}
         sources = _sources(ledger, named)

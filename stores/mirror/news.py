@@ -78,33 +78,41 @@ class Places:
 
     def rows(self, ledger: Ledger, table: Table) -> Iterator[Row]:
         """The rows that stand there now, each once."""
-        seen: set[Row] = set()
-        for row in self._found(ledger, table):
-            key = row[: table.key_size]
-            if key not in seen:
-                seen.add(key)
-                yield row
-
-    def _found(self, ledger: Ledger, table: Table) -> Iterator[Row]:
         by_width: dict[int, list[Row]] = defaultdict(list)
         for values in self.by_values.get(table.name, ()):
             by_width[len(values)].append(values)
-        for places in by_width.values():
-            for some in in_parts(places, ASKED):
-                yield from rows_at(ledger, table, some)
-        for (name, column, owner), seq in self.since.items():
-            if name == table.name:
-                yield from _rows(ledger, table, f"{table.owner} = ? AND {column} >= ?", (owner, seq))
+        since = [(*place, seq) for place, seq in self.since.items() if place[0] == table.name]
+        parts = chain(
+            (
+                rows_at(ledger, table, some)
+                for places in by_width.values()
+                for some in in_parts(places, ASKED)
+            ),
+            (
+                _rows(ledger, table, f"{table.owner} = ? AND {column} >= ?", (owner, seq))
+                for _, column, owner, seq in since
+            ),
+        )
+        found = chain.from_iterable(parts)
+        return found if len(by_width) + bool(since) < 2 else _once(found, table.key_size)
+
+
+def _once(rows: Iterable[Row], key_size: int) -> Iterator[Row]:
+    """Each row once, where several places name it."""
+    seen: set[Row] = set()
+    for row in rows:
+        if row[:key_size] not in seen:
+            seen.add(row[:key_size])
+            yield row
 
 
 def rows_at(ledger: Ledger, table: Table, places: Sequence[Row]) -> list[Row]:
-    """The rows whose first columns have one of these values, each of as many columns, in the order of the key."""
+    """The rows whose first columns have one of these values, each of as many columns, in no order."""
     width = len(places[0])
     columns = ", ".join(map(quoted, table.columns[:width]))
     mark = f"({', '.join('?' * width)})"
     where = f"({columns}) IN (VALUES {', '.join([mark] * len(places))})"
-    order = f"ORDER BY {', '.join(map(quoted, table.key))}"
-    return _rows(ledger, table, where, tuple(chain.from_iterable(places)), order=order)
+    return _rows(ledger, table, where, tuple(chain.from_iterable(places)))
 
 
 def _rows(ledger: Ledger, table: Table, where: str, parameters: Row, *, order: str = "") -> list[Row]:

@@ -1,6 +1,7 @@
 """Bringing an open mirror to where its ledger stands, in one transaction of the mirror."""
 
 import contextlib
+import gc
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
@@ -55,8 +56,8 @@ class LiveMirror:
     """
 
     def __init__(self, connection: DuckDBPyConnection) -> None:
-        made_by = connection.execute("SELECT schema FROM mirror_info").fetchone()
-        if made_by != (version(),):
+        made_by = connection.execute("SELECT schema FROM mirror_info").fetchall()
+        if made_by != [(version(),)]:
             raise Unusable("another version of researchdesk made it")
         self._connection = connection
         self._loader = Loader(connection)
@@ -89,9 +90,9 @@ class LiveMirror:
 
     def _look(self) -> None:
         """Find the first and the last event here."""
-        ends = self._connection.execute(_ENDS).fetchone()
-        if ends is not None and ends[1] is not None:
-            self._first, self.until, self._last = ends
+        ((first, until, last),) = self._connection.execute(_ENDS).fetchall()
+        if until is not None:
+            self._first, self.until, self._last = first, until, last
 
     def _check(self, ledger: Ledger) -> None:
         asked = "SELECT global_seq, hash FROM events WHERE global_seq IN (?, ?)"
@@ -103,18 +104,12 @@ class LiveMirror:
 
     def _write(self, pages: Iterable[list[StoredEvent]], changes: Iterable[Change]) -> Loaded:
         """Write events, then the rows that they changed; ``changes`` is not asked before all events were taken."""
-        self._connection.begin()
-        try:
+        with _transaction(self._connection), _no_cycles():
             newest, events = None, 0
             for page in pages:
                 self._loader.insert(EVENTS, [event_row(event) for event in page])
                 newest, events = page[-1], events + len(page)
             rows = self._write_rows(changes)
-            self._connection.commit()
-        except BaseException:
-            with contextlib.suppress(duckdb.Error):  # after some faults it takes no further statement
-                self._connection.rollback()
-            raise
         if not self.until:
             self._look()
         elif newest is not None:
@@ -130,6 +125,31 @@ class LiveMirror:
                 self._loader.insert(table, part)
                 count += len(part)
         return count
+
+
+@contextlib.contextmanager
+def _transaction(connection: DuckDBPyConnection) -> Iterator[None]:
+    connection.begin()
+    try:
+        yield
+        connection.commit()
+    except BaseException:
+        with contextlib.suppress(duckdb.Error):  # after some faults it takes no further statement
+            connection.rollback()
+        raise
+
+
+@contextlib.contextmanager
+def _no_cycles() -> Iterator[None]:
+    """Without the search for garbage in cycles: rows make none, and beside a large program it takes a quarter."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def _places(events: Iterable[StoredEvent]) -> Places:
