@@ -39,6 +39,8 @@ from researchdesk.tools.validation import checked, filled
 
 COMMIT_TRIES = 1_000
 WHOLE_DIFF = 200_000
+Settled = tuple[Proposal, Settlement]
+"""A proposal that was decided, and what its call is told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,10 +139,10 @@ def write(
     """
     then = after(projection.desk, tuple(events))
     named = dict.fromkeys(event.proposal_id for event in events if isinstance(event, dv.ENDS))
-    settled = [then.proposals[key] for key in named]
-    shown = (*events, *_effects(then, settled))
+    settled = [(then.proposals[key], settlement_of(then.proposals[key], then)) for key in named]
+    shown = (*events, *_effects(settled))
     own = extend(projection, shown, stream=DESK_STREAM, ts=records.now(), refs=Refs())
-    others = list(_session_extensions(records, then, settled))
+    others = list(_session_extensions(records, settled))
     first = changed(own.append, bodies=dict(bodies))
     records.ledger.append(first, *(append for append, _ in others))
     records.remember(DESK_STREAM, own.projection)
@@ -149,10 +151,9 @@ def write(
     return own.projection.desk
 
 
-def _effects(desk: DeskState, settled: Sequence[Proposal]) -> Iterator[dv.EffectsDerived]:
-    for proposal in settled:
+def _effects(settled: Sequence[Settled]) -> Iterator[dv.EffectsDerived]:
+    for proposal, end in settled:
         if proposal.cause.session_id:
-            end = settlement_of(proposal, desk)
             outcome = CallOutcome(
                 call=proposal.cause.call,
                 tool=proposal.tool,
@@ -164,20 +165,18 @@ def _effects(desk: DeskState, settled: Sequence[Proposal]) -> Iterator[dv.Effect
             yield dv.EffectsDerived(session_id=proposal.cause.session_id, effects=derive_effects(outcome))
 
 
-def _session_extensions(
-    records: Records, desk: DeskState, settled: Sequence[Proposal]
-) -> Iterator[tuple[Append, Extension]]:
+def _session_extensions(records: Records, settled: Sequence[Settled]) -> Iterator[tuple[Append, Extension]]:
     """For each session some of whose calls end now, the events that say so."""
-    by_session: dict[str, list[Proposal]] = {}
-    for proposal in settled:
+    by_session: dict[str, list[Settled]] = {}
+    for proposal, end in settled:
         if proposal.cause.session_id:
-            by_session.setdefault(proposal.cause.session_id, []).append(proposal)
-    for session_id, proposals in by_session.items():
+            by_session.setdefault(proposal.cause.session_id, []).append((proposal, end))
+    for session_id, own in by_session.items():
         projection = records.projection(session_id)
         stow = Stow()
         events = [
-            _settled(records, proposal.cause.call, settlement_of(proposal, desk), stow)
-            for proposal in proposals
+            _settled(records, proposal.cause.call, end, stow)
+            for proposal, end in own
             if pending_key(proposal.cause.turn_id, proposal.cause.tool_call_id)
             in projection.workspace.pending_calls
         ]

@@ -32,7 +32,7 @@ from researchdesk.tools.investigating import Investigating
 from researchdesk.tools.permissions import alike, forbidden, permitted
 from researchdesk.tools.records import Records
 from researchdesk.tools.results import ToolResult, is_purged, replayed, result_text, text_again
-from researchdesk.tools.showing import Showing, desk_events, effects_of, effects_of_row
+from researchdesk.tools.showing import Showing, desk_events
 from researchdesk.tools.sources.gathering import Sources
 from researchdesk.tools.spec import Decision, DeskView, Fetch, Need, Search, ToolSpec
 from researchdesk.tools.supply import supply, take
@@ -204,7 +204,10 @@ class Session(Investigating):
 
     def _replayed(self, row: Mapping[str, str]) -> ToolResult:
         result = replayed(row, text_again(row, lambda: self.workspace, self.records.text))
-        return replace(result, effects=effects_of_row(row, result, showing=self._showing(row["name"])))
+        call = CallId(session=row["session_id"], turn=row["turn_id"], call=row["id"])
+        return replace(
+            result, effects=self._showing(row["name"]).effects(call, row["name"], row["code"], result)
+        )
 
     def _same_input(self, call: Call, row: Mapping[str, str]) -> None:
         if row["input_digest"] != call.digest:
@@ -244,18 +247,19 @@ class Session(Investigating):
             adopts=decision.adopts,
             lease=self.lease,
         )
-        seq, showing = extension.projection.head.count, self._showing(call.name)
-        effects = effects_of(call.id, record, decision.text, seq=seq, showing=showing)
-        self.records.append(append, desk, desk_events(decision, effects, session_id=self.id), refs=refs)
-        self._remember(projection, extension.projection, looked_at=call.name.startswith("notes_"))
-        return ToolResult(
+        result = ToolResult(
             text=decision.text,
             data=decision.data,
             status=decision.status,
             replayed=False,
-            seq=seq,
-            effects=effects,
+            seq=extension.projection.head.count,
         )
+        # As it will be read back, so that a repeated call has the very same effects.
+        as_recorded = replace(result, data=orjson.loads(record.data))
+        effects = self._showing(call.name).effects(call.id, call.name, code, as_recorded)
+        self.records.append(append, desk, desk_events(decision, effects, session_id=self.id), refs=refs)
+        self._remember(projection, extension.projection, looked_at=call.name.startswith("notes_"))
+        return replace(result, effects=effects)
 
     def _decision(self, call: Call, workspace: Workspace, desk: Projection | None) -> tuple[Decision, str]:
         """The decision on a call, and the code of a refusal."""

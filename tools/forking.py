@@ -29,7 +29,8 @@ WAITS_THERE = (
 def fork(session: Session, seq: int, new_id: str) -> Session:
     """A new session with the first events of another, up to the end of the call of event ``seq``; see `Desk.fork`."""
     clean_id(new_id, "session id")
-    seq = _end_of_call(first_events(session.records.ledger, session.id, seq), session)
+    stored = _whole_calls(session, seq)
+    seq = len(stored)
     target = Session(
         id=new_id,
         records=session.records,
@@ -38,7 +39,7 @@ def fork(session: Session, seq: int, new_id: str) -> Session:
         policies=session.policies,
     )
     try:
-        session.records.ledger.append(_forked(session, seq, new_id).append)
+        session.records.ledger.append(_forked(session, stored, new_id).append)
     except HeadMoved:
         opened = target.workspace.session
         if opened is None or (opened.forked_from, opened.forked_seq) != (session.id, seq):
@@ -49,26 +50,28 @@ def fork(session: Session, seq: int, new_id: str) -> Session:
     return target
 
 
-def _end_of_call(stored: Sequence[StoredEvent], session: Session) -> int:
-    """Where the call of the last of these events ends: no session ever stood in the middle of one."""
-    last = stored[-1]
-    if not orjson.loads(last.refs)["call"] or last.type == RECORD:
-        return last.seq
-    following = session.events(after=last.seq)
-    return next((item.seq for item in following if item.type == RECORD), last.seq)
+def _whole_calls(session: Session, seq: int) -> Sequence[StoredEvent]:
+    """The first ``seq`` events, and those up to the end of a call that they end in: no session stood in one."""
+    stored = list(first_events(session.records.ledger, session.id, seq))
+    if not orjson.loads(stored[-1].refs)["call"] or stored[-1].type == RECORD:
+        return stored
+    following = session.events(after=seq)
+    rest = next((n for n, item in enumerate(following, start=1) if item.type == RECORD), 0)
+    return stored + following[:rest]
 
 
-def _forked(session: Session, seq: int, new_id: str) -> Extension:
+def _forked(session: Session, stored: Sequence[StoredEvent], new_id: str) -> Extension:
     """The new session's whole beginning."""
     stream = session_stream(new_id)
     projection, made = Projection(), []
-    for item in first_events(session.records.ledger, session.id, seq):
-        event = _as_own(item, session.id, seq, new_id)
+    for item in stored:
+        event = _as_own(item, session.id, len(stored), new_id)
         made.append(
             extend(projection, (event,), stream=stream, ts=item.ts, refs=_refs(item, session.id, new_id))
         )
         projection = made[-1].projection
-    ends = tuple(_ends(projection.workspace, session.records, new_id, recorded_at=_times(session, seq)))
+    times = {item.seq: item.ts for item in stored}
+    ends = tuple(_ends(projection.workspace, session.records, new_id, recorded_at=times))
     if ends:
         made.append(extend(projection, ends, stream=stream, ts=session.records.now(), refs=Refs()))
     return changed(
@@ -89,11 +92,6 @@ def _as_own(item: StoredEvent, old_id: str, seq: int, new_id: str) -> ev.AnyEven
 def _refs(item: StoredEvent, old: str, new: str) -> Refs:
     refs = orjson.loads(item.refs)
     return Refs(run=new if refs["run"] == old else refs["run"], turn=refs["turn"], call=refs["call"])
-
-
-def _times(session: Session, seq: int) -> dict[int, str]:
-    """When each of the first events was recorded."""
-    return {item.seq: item.ts for item in first_events(session.records.ledger, session.id, seq)}
 
 
 def _ends(

@@ -1,11 +1,7 @@
 """What a call makes visible on the desk, and what of it the desk keeps."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-import orjson
-
-from researchdesk.state import events as ev
 from researchdesk.state.desk.effects import CallOutcome, DeskEffect, derive_effects
 from researchdesk.state.desk.events import DeskEvent, EffectsDerived
 from researchdesk.state.desk.panels import PANEL_TYPES, PanelType
@@ -21,40 +17,19 @@ class Showing:
     panel_types: tuple[PanelType, ...] = PANEL_TYPES
     spec: ToolSpec | None = None
 
-    def effects(self, outcome: CallOutcome) -> tuple[DeskEffect, ...]:
-        """The effects of a call."""
+    def effects(self, call: CallId, tool: str, code: str, result: ToolResult) -> tuple[DeskEffect, ...]:
+        """The effects of a call with this result: the same ones with the same ids whenever it is asked for."""
+        outcome = CallOutcome(
+            call=call,
+            tool=tool,
+            status=result.status,
+            code=code,
+            text=result.text,
+            data=result.data,
+            seq=result.seq,
+        )
         derive = self.spec.effects if self.spec else None
         return derive_effects(outcome, panel_types=self.panel_types, derive=derive)
-
-
-def effects_of(
-    call: CallId, record: ev.CallRecorded, text: str, *, seq: int, showing: Showing
-) -> tuple[DeskEffect, ...]:
-    """The effects of a call that is recorded like this, with this text, at ``seq`` of its session."""
-    outcome = CallOutcome(
-        call=call,
-        tool=record.name,
-        status=record.status,
-        code=record.code,
-        text=text,
-        data=orjson.loads(record.data),
-        seq=seq,
-    )
-    return showing.effects(outcome)
-
-
-def effects_of_row(row: Mapping[str, str], result: ToolResult, *, showing: Showing) -> tuple[DeskEffect, ...]:
-    """The effects of a recorded call again: the same ones with the same ids."""
-    outcome = CallOutcome(
-        call=CallId(session=row["session_id"], turn=row["turn_id"], call=row["id"]),
-        tool=row["name"],
-        status=result.status,
-        code=row["code"],
-        text=result.text,
-        data=result.data,
-        seq=result.seq,
-    )
-    return showing.effects(outcome)
 
 
 def desk_events(

@@ -239,7 +239,6 @@ __all__ = [
     "events_of",
     "guard_for",
     "outcome_of",
-    "path_key",
     "restored_path",
     "revision_id",
     "still_right",

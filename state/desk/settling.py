@@ -7,7 +7,7 @@ import orjson
 
 from researchdesk.state.desk.a1 import parse_ref
 from researchdesk.state.desk.desk_state import DeskState
-from researchdesk.state.desk.judging import REASON_CHARS, short
+from researchdesk.state.desk.judging import REASON_CHARS
 from researchdesk.state.desk.naming import fitted_label, shown
 from researchdesk.state.desk.proposals import Proposal
 
@@ -101,6 +101,3 @@ def _why_stale(proposal: Proposal) -> str:
 def _brief(text: str) -> str:
     """A sentence of somebody else's, within its share of what a result may cost."""
     return fitted_label(text, REASON_CHARS, tokens=SHARE_TOKENS)
-
-
-__all__ = ["Settlement", "settlement_of", "short"]
