@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from operator import itemgetter
 from typing import Any
 
 import orjson
@@ -14,13 +13,17 @@ from researchdesk.state.verification import clusters
 from researchdesk.stores.ledger import Ledger
 from researchdesk.stores.mirror.news import ASKED, in_parts, rows_at
 
+_LINK = ("session_id", "claim_id", "position", "source_id", "artifact_id", "stance", "quotes_other_source")
+_SOURCE = ("session_id", "id", "artifact_id", "url", "domain", "origin", "near_duplicates")
+_RECEIPT = ("session_id", "source_id", "readable")
+
 
 def cluster_rows(ledger: Ledger, claims: Iterable[Row]) -> Iterator[Row]:
     """The rows of these claims, each named by session and id."""
     for some in in_parts(claims, ASKED):
         links: dict[Row, list[Link]] = defaultdict(list)
-        for row in sorted(rows_at(ledger, TABLES["claim_sources"], some), key=itemgetter(0, 1, 2)):
-            links[row[:2]].append(_link(_named("claim_sources", row)))
+        for row in sorted(rows_at(ledger, TABLES["claim_sources"], some, columns=_LINK)):
+            links[row[:2]].append(_link(row))
         named = {(session_id, link.source_id) for (session_id, _), own in links.items() for link in own}
         sources = _sources(ledger, named)
         for (session_id, claim_id), own in links.items():
@@ -34,26 +37,28 @@ def cluster_rows(ledger: Ledger, claims: Iterable[Row]) -> Iterator[Row]:
 def _sources(ledger: Ledger, keys: Iterable[Row]) -> dict[Row, Source]:
     found: dict[Row, Source] = {}
     for some in in_parts(keys, ASKED):
-        receipts = {row[:2]: _named("receipts", row) for row in rows_at(ledger, TABLES["receipts"], some)}
-        for row in rows_at(ledger, TABLES["sources"], some):
-            found[row[:2]] = _source(_named("sources", row), receipts.get(row[:2]))
+        receipts = rows_at(ledger, TABLES["receipts"], some, columns=_RECEIPT)
+        readable = {row[:2]: bool(row[2]) for row in receipts}
+        for row in rows_at(ledger, TABLES["sources"], some, columns=_SOURCE):
+            found[row[:2]] = _source(row, readable.get(row[:2]))
     return found
 
 
-def _named(table: str, row: Row) -> dict[str, Any]:
-    return dict(zip(TABLES[table].columns, row, strict=True))
+def _link(row: tuple[Any, ...]) -> Link:
+    _, _, _, source_id, artifact_id, stance, repeated = row
+    return Link(source_id=source_id, artifact_id=artifact_id, stance=stance, quotes_other_source=repeated)
 
 
-def _link(row: dict[str, Any]) -> Link:
-    names = ("source_id", "artifact_id", "stance", "quotes_other_source")
-    return Link(**{name: row[name] for name in names})
-
-
-def _source(row: dict[str, Any], receipt: dict[str, Any] | None) -> Source:
-    names = ("id", "artifact_id", "url", "domain", "origin")
+def _source(row: tuple[Any, ...], readable: bool | None) -> Source:
+    """``readable`` is None where nothing was fetched."""
+    _, key, artifact_id, url, domain, origin, twins = row
     return Source(
-        **{name: row[name] for name in names},
-        fetched=receipt is not None,
-        readable=receipt is None or bool(receipt["readable"]),
-        near_duplicates=tuple(orjson.loads(row["near_duplicates"])),
+        id=key,
+        artifact_id=artifact_id,
+        url=url,
+        domain=domain,
+        origin=origin,
+        fetched=readable is not None,
+        readable=readable is not False,
+        near_duplicates=tuple(orjson.loads(twins)),
     )

@@ -11,12 +11,13 @@ from itertools import chain, islice
 from operator import attrgetter
 from typing import Final, TypeVar
 
+from researchdesk.state.ids import stream_owner
 from researchdesk.state.row_changes import Row
 from researchdesk.state.tables import TABLES, Table
 from researchdesk.stores.codec import StoredEvent
 from researchdesk.stores.ledger import Ledger
 from researchdesk.stores.mirror.schema import EVENTS, quoted
-from researchdesk.stores.mirror.touched import Since, touched
+from researchdesk.stores.mirror.touched import Since, tables_touched, touched
 
 T = TypeVar("T")
 ASKED: Final = 500
@@ -39,18 +40,37 @@ class Places:
     by_values: dict[str, dict[Row, bool]] = field(default_factory=lambda: defaultdict(dict))
     """Whether what stands at these values of the first columns is new."""
     since: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    _begun: dict[str, set[tuple[str, int]]] = field(default_factory=dict)
+    """The streams that begin here, with the types and versions of their events."""
 
     def add(self, events: Iterable[StoredEvent]) -> None:
         """Take in what these events touched; they follow those that were taken in before."""
         for event in events:
-            for place in touched(event):
-                if isinstance(place, Since):
-                    table, column, owner, seq = place
-                    self.since.setdefault((table, column, owner), seq)
-                else:
-                    table, values, is_new = place
-                    places = self.by_values[table]
-                    places[values] = is_new and places.get(values, True)
+            if event.seq == 1:
+                self._begun[event.stream] = set()
+            kinds = self._begun.get(event.stream)
+            if kinds is None:
+                self._add_places(event)
+            elif (kind := (event.type, event.schema_version)) not in kinds:
+                kinds.add(kind)
+                self._add_tables(event)
+
+    def _add_tables(self, event: StoredEvent) -> None:
+        """All that its stream wrote to these tables is new, so nobody has to tell which rows an event touched."""
+        owner = stream_owner(event.stream)
+        for table in tables_touched(event):
+            self.by_values[table][owner,] = True
+
+    def _add_places(self, event: StoredEvent) -> None:
+        for place in touched(event):
+            if isinstance(place, Since):
+                table, column, owner, seq = place
+                self.since.setdefault((table, column, owner), seq)
+            else:
+                table, values, is_new = place
+                self.by_values[table].setdefault(
+                    values, is_new
+                )  # what came first here knows what stood before
 
     def look_for_purges(self, ledger: Ledger) -> None:
         """Where bodies were let go, a row of an earlier event may have changed: such a body came back."""
@@ -82,7 +102,9 @@ class Places:
         for values in self.by_values.get(table.name, ()):
             by_width[len(values)].append(values)
         since = [(*place, seq) for place, seq in self.since.items() if place[0] == table.name]
+        whole = [str(owner) for (owner,) in by_width.pop(1, ())]
         parts = chain(
+            (ledger.rows(table.name, owner) for owner in whole),
             (
                 rows_at(ledger, table, some)
                 for places in by_width.values()
@@ -94,7 +116,7 @@ class Places:
             ),
         )
         found = chain.from_iterable(parts)
-        return found if len(by_width) + bool(since) < 2 else _once(found, table.key_size)
+        return found if bool(whole) + len(by_width) + bool(since) < 2 else _once(found, table.key_size)
 
 
 def _once(rows: Iterable[Row], key_size: int) -> Iterator[Row]:
@@ -106,18 +128,24 @@ def _once(rows: Iterable[Row], key_size: int) -> Iterator[Row]:
             yield row
 
 
-def rows_at(ledger: Ledger, table: Table, places: Sequence[Row]) -> list[Row]:
-    """The rows whose first columns have one of these values, each of as many columns, in no order."""
+def rows_at(ledger: Ledger, table: Table, places: Sequence[Row], *, columns: Sequence[str] = ()) -> list[Row]:
+    """The rows whose first columns have one of these values, each of as many columns, in no order.
+
+    Args:
+        columns: those that are wanted; all of them otherwise.
+    """
     width = len(places[0])
-    columns = ", ".join(map(quoted, table.columns[:width]))
+    named = ", ".join(map(quoted, table.columns[:width]))
     mark = f"({', '.join('?' * width)})"
-    where = f"({columns}) IN (VALUES {', '.join([mark] * len(places))})"
-    return _rows(ledger, table, where, tuple(chain.from_iterable(places)))
+    where = f"({named}) IN (VALUES {', '.join([mark] * len(places))})"
+    return _rows(ledger, table, where, tuple(chain.from_iterable(places)), columns=columns)
 
 
-def _rows(ledger: Ledger, table: Table, where: str, parameters: Row, *, order: str = "") -> list[Row]:
-    columns = ", ".join(map(quoted, table.columns))
-    asked = f"SELECT {columns} FROM {table.name}{f' WHERE {where}' if where else ''} {order}"
+def _rows(
+    ledger: Ledger, table: Table, where: str, parameters: Row, *, columns: Sequence[str] = (), order: str = ""
+) -> list[Row]:
+    named = ", ".join(map(quoted, columns or table.columns))
+    asked = f"SELECT {named} FROM {table.name}{f' WHERE {where}' if where else ''} {order}"
     return [tuple(row.values()) for row in ledger.query(asked, parameters)]  # type: ignore[arg-type]
 
 

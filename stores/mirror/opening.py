@@ -92,8 +92,15 @@ def for_writing(path: Path) -> Iterator[DuckDBPyConnection]:
         Locked: another program has it open.
         duckdb.Error: it is no sound DuckDB file, or cannot be made.
     """
-    # One thread, and few of the optimizer's steps: a sync is many small statements beside a run that works.
-    settings = {**_CLOSED_OFF, "threads": 1, "pandas_analyze_sample": 0, "force_compression": "zstd"}
+    # One thread, and few of the optimizer's steps: a sync is many small statements beside a run that works. The file
+    # is written when it is let go: no log grows before, and a checkpoint in between would only be done twice.
+    settings = {
+        **_CLOSED_OFF,
+        "threads": 1,
+        "pandas_analyze_sample": 0,
+        "force_compression": "zstd",
+        "checkpoint_threshold": "1TB",
+    }
     connection = duckdb.connect(":memory:", config=settings)
     try:
         with _translated():

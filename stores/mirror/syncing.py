@@ -24,6 +24,10 @@ FEW: Final = 2_000
 
 
 _ENDS = "SELECT min_by(hash, global_seq), max(global_seq), max_by(hash, global_seq) FROM events"
+_HELD = (
+    "SELECT global_seq, hash FROM events WHERE global_seq IN (?, ?) "
+    "OR global_seq = (SELECT max(global_seq) FROM events)"
+)
 Change = tuple[Table, Mapping[int, list[Row]], Iterable[Row]]
 """A table, the places there whose rows go, and the rows that come."""
 
@@ -75,11 +79,10 @@ class LiveMirror:
         if not self.until:
             with ledger.snapshot() as frozen:
                 return self._write(event_pages(frozen, after=0), _everything(frozen))
-        self._check(ledger)
-        news = ledger.tail(after=self.until, limit=FEW)
-        if not news:
+        newest = self._check(ledger)
+        if newest == self.until:
             return Loaded()
-        if len(news) < FEW:
+        if newest - self.until < FEW and (news := ledger.tail(after=self.until, limit=FEW)):
             changes = [(table, stale, list(rows)) for table, stale, rows in _changes(ledger, _places(news))]
             if not ledger.tail(after=news[-1].global_seq, limit=1):  # nobody wrote while this was read
                 return self._write([news], changes)
@@ -94,13 +97,14 @@ class LiveMirror:
         if until is not None:
             self._first, self.until, self._last = first, until, last
 
-    def _check(self, ledger: Ledger) -> None:
-        asked = "SELECT global_seq, hash FROM events WHERE global_seq IN (?, ?)"
-        found = {row["global_seq"]: row["hash"] for row in ledger.query(asked, (1, self.until))}
+    def _check(self, ledger: Ledger) -> int:
+        """Hold the first and the last event against the ledger's; gives the global sequence of its newest."""
+        found = {row["global_seq"]: row["hash"] for row in ledger.query(_HELD, (1, self.until))}
         if found.get(1) != self._first:
             raise Unusable("it mirrors another ledger")
         if found.get(self.until) != self._last:
             raise Unusable("the ledger was put back to an older state since")
+        return max(int(str(seq)) for seq in found)
 
     def _write(self, pages: Iterable[list[StoredEvent]], changes: Iterable[Change]) -> Loaded:
         """Write events, then the rows that they changed; ``changes`` is not asked before all events were taken."""

@@ -5,7 +5,7 @@ a look-up; a test holds that none is missing. Of an event that is not known here
 row of its owner counts as touched.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -126,16 +126,35 @@ _TOUCHED: Final[dict[str, tuple[_Key | _From, ...]]] = {
     "proposal_failed": (_PROPOSAL,),
     "effects_derived": (_changed("panels", "session_id"),),
 }  # fmt: skip
+_SOMETIMES: Final = {
+    "call_recorded": ("messages",),
+    "research_artifact_recorded": ("report_sections", "research_runs"),
+}
+"""The tables that only some events of a type write to, beside those above."""
 _READ: Final = frozenset(
     kind for kind, specs in _TOUCHED.items() if any(isinstance(spec, _Key) and spec.paths for spec in specs)
 )
 
 
+def tables_touched(item: StoredEvent) -> Iterable[str]:
+    """The tables that events of this type may write to."""
+    known = _known(item)
+    return (
+        (*(spec.table for spec in known), *_SOMETIMES.get(item.type, ()))
+        if known is not None
+        else tables_of(item.stream)
+    )
+
+
+def _known(item: StoredEvent) -> tuple[_Key | _From, ...] | None:
+    return _TOUCHED.get(item.type) if item.schema_version == SCHEMA_VERSION else None
+
+
 def touched(item: StoredEvent) -> Iterator[Touched]:
     """Where the rows of an event stand; what several events touch may come several times."""
     owner = stream_owner(item.stream)
-    known = _TOUCHED.get(item.type)
-    if known is None or item.schema_version != SCHEMA_VERSION:
+    known = _known(item)
+    if known is None:
         yield from (Place(table, (owner,)) for table in tables_of(item.stream))
         return
     # The longest payloads, those of searches, need not be read.

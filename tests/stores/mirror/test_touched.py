@@ -8,7 +8,7 @@ from researchdesk.state.row_changes import RowChange
 from researchdesk.state.tables import TABLES, tables_of
 from researchdesk.stores.codec import StoredEvent
 from researchdesk.stores.ledger import Ledger
-from researchdesk.stores.mirror.touched import _TOUCHED, Place, Since, touched
+from researchdesk.stores.mirror.touched import _TOUCHED, Place, Since, tables_touched, touched
 from researchdesk.stores.replay import nothing_yet, replay_with_rows
 from researchdesk.tools.workspace import open_desk
 
@@ -50,6 +50,7 @@ def test_every_row_that_an_event_writes_stands_where_a_sync_looks(tmp_path: Path
             for item, rows in changes(desk.ledger):
                 places = list(touched(item))
                 is_purged = stream_owner(item.stream) in purged
+                assert {change.table for change in rows} <= set(tables_touched(item)), item.type
                 for change in rows:
                     assert any(covers(place, change, purged=is_purged) for place in places), (
                         item.type,
@@ -69,3 +70,4 @@ def test_of_an_event_that_is_not_known_every_row_of_its_owner_is_looked_at() -> 
         payload="{}", prev_hash="", hash="",
     )  # fmt: skip
     assert list(touched(event)) == [Place(table, ("s",)) for table in tables_of("session:s")]
+    assert set(tables_touched(event)) == set(tables_of("session:s"))
