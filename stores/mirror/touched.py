@@ -139,11 +139,9 @@ _READ: Final = frozenset(
 def tables_touched(item: StoredEvent) -> Iterable[str]:
     """The tables that events of this type may write to."""
     known = _known(item)
-    return (
-        (*(spec.table for spec in known), *_SOMETIMES.get(item.type, ()))
-        if known is not None
-        else tables_of(item.stream)
-    )
+    if known is None:
+        return tables_of(item.stream)
+    return (*(spec.table for spec in known), *_SOMETIMES.get(item.type, ()))
 
 
 def _known(item: StoredEvent) -> tuple[_Key | _From, ...] | None:
