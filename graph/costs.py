@@ -291,13 +291,16 @@ def estimate(options: RunOptions, limits: Limits) -> Estimate:
 
 
 def costs_by_session(desk: Desk) -> dict[str, Decimal | None]:
-    """What each session that asked a model has spent in US dollars; None where a price is not known."""
+    """What each session that asked a model has spent in US dollars; None where a price is not known.
+
+    What a fork copied is counted where it was spent, so that the sum is that of the desk.
+    """
     rows = desk.ledger.query("SELECT DISTINCT session_id, model FROM model_calls")
     models: dict[str, set[str]] = {}
     for row in rows:
         models.setdefault(str(row["session_id"]), set()).add(str(row["model"]))
     # Only a session that asked somebody who may want money is read in full.
     return {
-        session: Decimal(0) if names <= FREE_MODELS else desk.existing(session).workspace.cost
+        session: Decimal(0) if names <= FREE_MODELS else desk.existing(session).own_spending.total.cost
         for session, names in models.items()
     }

@@ -1,11 +1,12 @@
 """What a session shows of its run, now or as it stood at an earlier event."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from researchdesk.state.cards import session_card
 from researchdesk.state.challenges import Challenges
 from researchdesk.state.claim_list import Claims
+from researchdesk.state.copying import changed
 from researchdesk.state.errors import NotFound
 from researchdesk.state.falling import Falling, what_falls
 from researchdesk.state.frontier import Frontier
@@ -13,10 +14,12 @@ from researchdesk.state.ids import session_stream
 from researchdesk.state.investigation import Investigation
 from researchdesk.state.notes import Notes
 from researchdesk.state.run import ResearchRun
+from researchdesk.state.usage import NOTHING_SPENT, Spending
 from researchdesk.state.vocabulary import Outcome
 from researchdesk.state.workspace import Workspace
 from researchdesk.stores.codec import StoredEvent
 from researchdesk.stores.ledger import Ledger
+from researchdesk.stores.replay import Projection, follow
 from researchdesk.tools.records import Records
 
 
@@ -63,6 +66,15 @@ class Shown:
         """The challenges of the run."""
         return self.investigation.challenges
 
+    @property
+    def own_spending(self) -> Spending:
+        """What this session spent itself: of a fork, without what the session that it was forked from had spent."""
+        now = self.workspace
+        if now.session is None or not now.session.forked_from:
+            return now.spending_so_far
+        stored = first_events(self.records.ledger, self.id, now.seq)
+        return _spent_after(now.session.forked_seq, stored)
+
     def _repr_html_(self) -> str:
         return session_card(self.id, self.workspace)
 
@@ -97,6 +109,21 @@ class Shown:
         return what_falls(
             self.investigation, run.limits, without=without, flipped=flipped, texts=self.report_texts()
         )
+
+
+def _spent_after(seq: int, stored: Sequence[StoredEvent]) -> Spending:
+    """What the events after the first ``seq`` spent; a request that was under way then is of those before."""
+    projection = _nothing_spent(follow(Projection(), stored[:seq]))
+    lost = projection.workspace.pending_request
+    for item in stored[seq:]:
+        projection = follow(projection, (item,))
+        if lost is not None and projection.workspace.pending_request is not lost:
+            projection, lost = _nothing_spent(projection), None
+    return projection.workspace.spending_so_far if lost is None else NOTHING_SPENT
+
+
+def _nothing_spent(projection: Projection) -> Projection:
+    return replace(projection, state=changed(projection.workspace, spending=NOTHING_SPENT))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

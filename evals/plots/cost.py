@@ -7,29 +7,35 @@ import altair as alt
 
 from researchdesk.evals.plots.plot import Chart, Plot, Rows
 from researchdesk.evals.plots.style import BLUE, INK, ORANGE, PALE, WIDTH, data, finished, nothing, told
-from researchdesk.evals.plots.subjects import Subjects, several
+from researchdesk.evals.plots.subjects import Subjects, forked_from, several
 from researchdesk.graph.costs import dollars, money_text
 from researchdesk.graph.words import STAGE_WORDS
 from researchdesk.state.usage import Spending, Usage, usage_view
-from researchdesk.tools.shown import Shown
 
 TOOLS: Final = 15
 _PARTS: Final = {"prompts, cached": PALE, "prompts": BLUE, "answers": ORANGE}
 
 
 def plot_cost(subjects: Subjects) -> Plot:
-    """The tokens of one run by stage and by tool, or of several runs, a bar each with its stages."""
-    sessions = [session for session in several(subjects) if session.workspace.called]
-    title = f"Tokens · {sessions[0].id}" if len(sessions) == 1 else f"Tokens of {len(sessions)} runs"
-    if not sessions:
+    """The tokens of one run by stage and by tool, or of several runs, a bar each with its stages.
+
+    A fork has those of the requests that it made itself.
+    """
+    own = {session.id: (session, session.own_spending) for session in several(subjects)}
+    spent = {name: spending for name, (_, spending) in own.items() if spending.total.calls}
+    if not spent:
         return nothing(title="Tokens", lines=(), why="No model has been asked yet.")
-    groups = _of_one(sessions[0]) if len(sessions) == 1 else _of_several(sessions)
+    is_one = len(spent) == 1
+    title = f"Tokens · {next(iter(spent))}" if is_one else f"Tokens of {len(spent)} runs"
+    groups = _of_one(*spent.values()) if is_one else _of_several(spent)
     rows = [row for _, bars in groups for row in bars]
+    forks = any(forked_from(own[name][0]) for name in spent)
     lines = (
-        _total(sessions),
-        "Prompts and answers of all requests, as the provider counted them or else as estimated.",
+        _total(list(spent.values())),
+        "Prompts and answers of all requests, as the provider counted them or else as estimated."
+        + (" What a fork copied counts where it was spent." if forks else ""),
         "By tool: each request is put down to the calls that its answer made, so both ways add up to the same."
-        if len(sessions) == 1
+        if is_one
         else "",
     )
     parts = [_bars(name, bars) for name, bars in groups]
@@ -37,8 +43,7 @@ def plot_cost(subjects: Subjects) -> Plot:
     return finished(chart, title=title, lines=lines, rows=rows)
 
 
-def _of_one(session: Shown) -> list[tuple[str, Rows]]:
-    spent = session.workspace.spending_so_far
+def _of_one(spent: Spending) -> list[tuple[str, Rows]]:
     stages = {STAGE_WORDS.get(name, name): usage for name, usage in spent.by_stage().items()}
     return [("stage", _rows(stages)), ("tool", _rows(_tools(spent)))]
 
@@ -52,8 +57,8 @@ def _tools(spent: Spending) -> dict[str, Usage]:
     return {**shown, f"{len(rest)} other tools": sum(rest, Usage())} if rest else shown
 
 
-def _of_several(sessions: Sequence[Shown]) -> list[tuple[str, Rows]]:
-    return [("run", _rows({session.id: session.workspace.spending_so_far.total for session in sessions}))]
+def _of_several(spent: Mapping[str, Spending]) -> list[tuple[str, Rows]]:
+    return [("run", _rows({name: spending.total for name, spending in spent.items()}))]
 
 
 def _rows(usages: Mapping[str, Usage]) -> Rows:
@@ -75,13 +80,13 @@ def _rows(usages: Mapping[str, Usage]) -> Rows:
     return found
 
 
-def _total(sessions: Sequence[Shown]) -> str:
-    total: Usage = sum((session.workspace.spending_so_far.total for session in sessions), Usage())
-    view: Mapping[str, Any] = usage_view(sessions[0].workspace.spending_so_far)
+def _total(spent: Sequence[Spending]) -> str:
+    total: Usage = sum((spending.total for spending in spent), Usage())
+    view: Mapping[str, Any] = usage_view(spent[0])
     requests = f"{total.calls:,} request{'' if total.calls == 1 else 's'}"
     used = f"{total.input_tokens:,} tokens in, {total.output_tokens:,} out"
     money = f"cost {money_text(total.cost)}"
-    named = ", ".join(view["by_model"]) if len(sessions) == 1 else ""
+    named = ", ".join(view["by_model"]) if len(spent) == 1 else ""
     return told("; ".join(filter(None, (requests, used, money, named and f"model {named}"))))
 
 

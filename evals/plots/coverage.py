@@ -22,10 +22,11 @@ from researchdesk.evals.plots.style import (
     nothing,
     told,
 )
-from researchdesk.evals.plots.subjects import Subjects, several
+from researchdesk.evals.plots.subjects import Subjects, forked_from, several
 from researchdesk.graph.words import outcome
 from researchdesk.state.investigation_views import checked
 from researchdesk.tools.shown import Shown
+from researchdesk.tools.workspace import Desk
 
 NAMED: Final = 12
 _COLOURS: Final = (BLUE, ORANGE, GREEN, RED, "#cc79a7", "#56b4e9", DARK)
@@ -34,18 +35,23 @@ _SHAPES: Final = {"quick": "triangle-up", "standard": "circle", "deep": "square"
 
 
 def plot_coverage(subjects: Subjects) -> Plot:
-    """Challenged claims of all claims (across) against verified claims of all claims (up), a mark for each run."""
-    sessions = [session for session in several(subjects) if session.run is not None]
+    """Challenged claims of all claims (across) against verified claims of all claims (up), a mark for each run.
+
+    Of a desk its forks are left out, which share claims with the runs that they began as; those that are named are shown.
+    """
+    found = [session for session in several(subjects) if session.run is not None]
+    sessions = [session for session in found if not (isinstance(subjects, Desk) and forked_from(session))]
     rows = [row for row in map(_row, sessions) if row["claims"]]
     title = "Coverage and rate of runs"
-    left_out = len(sessions) - len(rows)
+    left_out, forks = len(sessions) - len(rows), len(found) - len(sessions)
     if not rows:
         why = f"None of {len(sessions)} runs holds a claim." if sessions else "There is no run yet."
         return nothing(title=title, lines=(), why=why)
     _name_models(rows)
     lines = (
         f"{len(rows)} run{'' if len(rows) == 1 else 's'}, a mark each: its area grows with the number of claims."
-        + (f" {left_out} without claims are not shown." if left_out else ""),
+        + (f" {left_out} without claims are not shown." if left_out else "")
+        + (f" {forks} fork{'' if forks == 1 else 's'} of runs are not shown." if forks else ""),
         "Challenged: a search for the opposite ran and was judged. Verified: two independent sources and a survived "
         "challenge.",
         "Nothing lies above the line: what was not challenged cannot be verified.",
@@ -59,15 +65,18 @@ def _row(session: Shown) -> dict[str, Any]:
     total = found.total
     rate, covered = (part / total if total else 0.0 for part in (found.verified, found.challenged))
     model = told(config.model, 60) if config else "not recorded"
+    origin = told(forked_from(session), 60)
+    about = f"{f'fork of {origin}, ' if origin else ''}{model}, {run.scope_level}, {outcome(run)}"
     return {
         "session": told(session.id, 60),
+        "forked_from": origin,
         "model": model,
         "scope": run.scope_level,
         "outcome": outcome(run),
         "claims": total,
         "coverage": round(covered, 4),
         "rate": round(rate, 4),
-        "tip": f"{told(session.id, 60)} ({model}, {run.scope_level}, {outcome(run)}): {found.challenged} of {total} "
+        "tip": f"{told(session.id, 60)} ({about}): {found.challenged} of {total} "
         f"claims challenged, {found.verified} verified",
     }
 
@@ -87,7 +96,8 @@ def _labels(rows: Rows) -> Rows:
     """The names at each place, for as many places as can be read."""
     places: dict[tuple[float, float], list[str]] = defaultdict(list)
     for row in rows:
-        places[row["coverage"], row["rate"]].append(row["session"])
+        origin = f" (fork of {row['forked_from']})" if row["forked_from"] else ""
+        places[row["coverage"], row["rate"]].append(row["session"] + origin)
     if len(places) > NAMED:
         return []
     return [

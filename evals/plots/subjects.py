@@ -33,6 +33,12 @@ def several(subjects: Subjects) -> Sequence[Shown]:
     return tuple(subjects)
 
 
+def forked_from(session: Shown) -> str:
+    """The session that it is a fork of, or empty."""
+    opened = session.workspace.session
+    return opened.forked_from if opened else ""
+
+
 class Course:
     """The events of a session and where each lies on an axis: by their number, or by the time since the first.
 

@@ -25,7 +25,8 @@ VIEWS: Final = (
     *("io_log", "question_timeline", "question_times"),
     *("claim_support", "challenge_outcomes", "verification_by_question", "verification_by_run"),
     *("source_concentration", "orphans", "dead_ends"),
-    *("model_requests", "usage_by_stage", "usage_by_model", "usage_by_tool", "tool_health", "approvals"),
+    *("forks", "model_requests", "usage_by_stage", "usage_by_model", "usage_by_tool"),
+    *("tool_health", "approvals"),
     *("runs", "model_comparison"),
 )
 """In an order in which each one stands on those before it."""

@@ -1,11 +1,13 @@
 -- What the requests whose answers called each tool used: a request is shared out among the calls of its answer by the
--- size of their arguments, and one that brought no call is put down to ''. So the sums are those of all requests.
+-- size of their arguments, and one that brought no call is put down to ''. So the sums are those of all requests, but
+-- for those that a fork copied.
 CREATE VIEW usage_by_tool AS
 WITH calls AS (
-    SELECT session_id, ordinal, input_tokens, output_tokens, cached_tokens, reasoning_tokens, picodollars,
+    SELECT session_id, ordinal, input_tokens, output_tokens, cached_tokens, reasoning_tokens, zeptodollars,
            generate_subscripts(list, 1) AS place, unnest(list) AS call
     FROM (SELECT *, CASE WHEN json_array_length(calls) > 0 THEN from_json(calls, '["JSON"]')
-                         ELSE ['{"name": "", "chars": 0}'::JSON] END AS list FROM model_requests)
+                         ELSE ['{"name": "", "chars": 0}'::JSON] END AS list
+          FROM model_requests WHERE NOT inherited)
 ), weighed AS (
     SELECT *, call->>'name' AS tool, greatest(1, coalesce((call->>'chars')::BIGINT, 0)) AS weight FROM calls
 ), placed AS (
@@ -18,12 +20,16 @@ WITH calls AS (
            output_tokens * done // whole - output_tokens * (done - weight) // whole AS output_tokens,
            cached_tokens * done // whole - cached_tokens * (done - weight) // whole AS cached_tokens,
            reasoning_tokens * done // whole - reasoning_tokens * (done - weight) // whole AS reasoning_tokens,
-           picodollars * done // whole - picodollars * (done - weight) // whole AS picodollars
+           zeptodollars * done // whole - zeptodollars * (done - weight) // whole AS zeptodollars
     FROM placed
+), summed AS (
+    SELECT session_id, tool, count(*) AS calls, sum(input_tokens)::BIGINT AS input_tokens,
+           sum(output_tokens)::BIGINT AS output_tokens, sum(cached_tokens)::BIGINT AS cached_tokens,
+           sum(reasoning_tokens)::BIGINT AS reasoning_tokens,
+           CASE WHEN count(*) = count(zeptodollars) THEN sum(zeptodollars)::HUGEINT END AS zeptodollars
+    FROM shared GROUP BY session_id, tool
 )
-SELECT session_id, tool, count(*) AS calls, sum(input_tokens)::BIGINT AS input_tokens,
-       sum(output_tokens)::BIGINT AS output_tokens, sum(cached_tokens)::BIGINT AS cached_tokens,
-       sum(reasoning_tokens)::BIGINT AS reasoning_tokens,
-       CASE WHEN count(*) = count(picodollars)
-            THEN (sum(picodollars)::DECIMAL(26, 0) * 0.000000000001::DECIMAL(12, 12))::DECIMAL(38, 12) END AS cost_usd
-FROM shared GROUP BY session_id, tool;
+SELECT * EXCLUDE zeptodollars,
+       ((zeptodollars // 1000000000000000000000)::VARCHAR || '.'
+           || lpad((zeptodollars % 1000000000000000000000)::VARCHAR, 21, '0'))::DECIMAL(38, 21) AS cost_usd
+FROM summed;

@@ -1,7 +1,10 @@
 """The views say of any history what the folded sessions say of it."""
 
+import contextlib
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
 from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
@@ -9,11 +12,13 @@ from typing import Any
 
 import pytest
 
+from researchdesk.state import events as ev
 from researchdesk.state.challenge_coverage import coverage
 from researchdesk.state.frontier import ROOT
+from researchdesk.state.ids import session_stream
 from researchdesk.state.usage import Usage
 from researchdesk.state.verification import clusters
-from researchdesk.state.workspace import Workspace
+from researchdesk.state.workspace import IllegalTransition, Workspace
 from researchdesk.tools.workspace import Desk, open_desk
 
 from ...desks import SKY, STEP, Caller
@@ -34,14 +39,54 @@ from .histories import PERSON, Play
 SEEDS = range(12)
 
 
+class Chatty(Play):
+    """A play whose model also answers after it failed or was lost, and whose sessions are forked again and again."""
+
+    def ended(self, workspace: Any) -> list[ev.Event]:
+        made = super().ended(workspace)
+        if not isinstance(made[0], ev.ModelAnswered):
+            return made
+        number = workspace.answered + 1
+        turn = f"t_{number}"
+        calls = tuple(replace(asked, id=f"call{number}") for asked in made[0].calls)
+        answer = replace(made[0], ordinal=number, turn_id=turn, message_id=f"m{number}", calls=calls)
+        records = [replace(one, turn_id=turn, tool_call_id=f"call{number}") for one in made[1:]]  # type: ignore[arg-type]
+        return [answer, *records]
+
+    def talk(self, times: int) -> None:
+        for _ in range(times):
+            with contextlib.suppress(IllegalTransition):
+                self.step_of_chat()
+
+    def forks(self) -> None:
+        """Forks of all kinds of sessions, forks of forks too, that go on by themselves or not at all."""
+        for kind in ("run", "inquiry", "desk", "chat"):
+            known = self.desk.ledger.head(session_stream(f"{self.name}-{kind}")).count
+            if known:
+                self.desk.fork(
+                    f"{self.name}-{kind}", self.dice.randint(1, known), new_id=f"{self.name}-{kind}-fork"
+                )
+        self.talk(30)
+        for number in range(3):
+            fork = self.desk.fork(
+                self.chat.id,
+                self.dice.randint(2, self.chat.workspace.seq),
+                new_id=f"{self.name}-chat-{number}",
+            )
+            self.talk(10)  # the one that was forked goes on too
+            self.chat = fork
+            self.talk(self.dice.choice([0, 30]))
+
+
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     """A desk at which several histories were played; for reading only."""
     with open_desk(tmp_path_factory.mktemp("plays")) as opened:
         for seed in SEEDS:
-            play = Play(opened, seed)
+            play = Chatty(opened, seed)
             for _ in range(60):
                 play.step()
+            play.forks()
         written = opened.files.put("waits.md", "one\n", actor=PERSON)
         play.model("desk_delete_file", file=written.path, base_version=written.content_hash)
         assert opened.sync_mirror().ok
@@ -258,15 +303,15 @@ def usage(row: dict[str, Any], calls: str) -> Usage:
     return Usage(calls=row[calls], cost=row["cost_usd"], **{name: row[name] for name in names})
 
 
-def test_usage_is_that_of_the_run_by_stage_by_model_and_by_tool(desk: Desk) -> None:
+def test_usage_is_what_each_session_spent_itself_by_stage_by_model_and_by_tool(desk: Desk) -> None:
     spent: dict[str, dict[str, dict[str, Usage]]] = {}
     for view, key in (("usage_by_stage", "stage"), ("usage_by_model", "model"), ("usage_by_tool", "tool")):
         for row in named(desk, f"FROM {view}"):
             of_view = spent.setdefault(row["session_id"], {}).setdefault(view, {})
             of_view[row[key]] = usage(row, "calls" if key == "tool" else "requests")
     known: list[Decimal | None] = []
-    for name, now in sessions(desk):
-        spending = now.spending_so_far
+    for name, _ in sessions(desk):
+        spending = desk.existing(name).own_spending
         own = spent.pop(name, {})
         assert own.get("usage_by_stage", {}) == spending.by_stage()
         assert own.get("usage_by_model", {}) == spending.by_model()
@@ -279,6 +324,28 @@ def test_usage_is_that_of_the_run_by_stage_by_model_and_by_tool(desk: Desk) -> N
     assert None in known and any(cost for cost in known), "some prices are known, some are not"
 
 
+def test_each_request_is_one_row_and_stands_beside_its_own_answer_or_failure(desk: Desk) -> None:
+    found = rows(desk, "SELECT session_id, ordinal, status, turn_id FROM model_requests ORDER BY ALL")
+    theirs = desk.ledger.query("SELECT session_id, ordinal, status, turn_id FROM model_calls ORDER BY 1, 2")
+    assert [(*row[:3], row[3] or "") for row in found] == [tuple(row.values()) for row in theirs]
+    assert {status for _, _, status, _ in found} == {"asked", "answered", "failed"}
+
+
+def test_what_a_fork_copied_is_counted_in_the_session_that_it_was_forked_from(desk: Desk) -> None:
+    forks = {row["session_id"]: row for row in named(desk, "FROM forks")}
+    of_forks = 0
+    for name, now in sessions(desk):
+        assert now.session is not None
+        copied = now.session.forked_seq
+        told = forks.pop(name, {"forked_from": "", "forked_seq": 0})
+        assert (told["forked_from"], told["forked_seq"]) == (now.session.forked_from, copied)
+        asked = [item.seq <= copied for item in desk.existing(name).events() if item.type == "model_called"]
+        marks = f"SELECT inherited FROM model_requests WHERE session_id = '{name}' ORDER BY ordinal"
+        assert [mark for (mark,) in rows(desk, marks)] == asked
+        of_forks += bool(copied) and len(set(asked)) == 2
+    assert forks == {} and of_forks, "some forks copied requests and made others"
+
+
 def told_of(used: Usage) -> dict[str, Any]:
     """With shares of a dollar rounded to billionths."""
     plain = (used.calls, used.input_tokens, used.output_tokens, used.cached_tokens, used.reasoning_tokens)
@@ -287,7 +354,10 @@ def told_of(used: Usage) -> dict[str, Any]:
 
 def test_tools_that_fail_are_told_with_their_commonest_code(desk: Desk) -> None:
     found = {row["tool"]: row for row in named(desk, "FROM tool_health")}
-    calls = desk.ledger.query("SELECT name, status, code, duration_ms FROM tool_calls")
+    copied = {name: now.session.forked_seq for name, now in sessions(desk) if now.session}
+    made = desk.ledger.query("SELECT session_id, seq, name, status, code, duration_ms FROM tool_calls")
+    calls = [call for call in made if int(str(call["seq"])) > copied[str(call["session_id"])]]
+    assert 0 < len(calls) < len(made)
     assert set(found) == {str(call["name"]) for call in calls}
     for name, row in found.items():
         own = [call for call in calls if call["name"] == name]
@@ -318,16 +388,22 @@ def test_a_run_is_one_line_and_models_are_compared_by_their_runs(desk: Desk) -> 
     found = {row["session_id"]: row for row in named(desk, "FROM runs")}
     assert set(found) == {name for name, now in sessions(desk) if now.run}
     for name, row in found.items():
-        now = desk.existing(name).workspace
-        assert now.run is not None
+        session = desk.existing(name)
+        now, spent = session.workspace, session.own_spending.total
+        assert now.run is not None and now.session is not None
         assert (row["objective"], row["status"], row["stop_reason"]) == (
             *(now.run.objective, now.run.status, now.run.stop_reason),
         )
         assert (row["sources"], row["events"]) == (len(now.run.sources), now.seq)
-        assert (row["tokens"], row["cost_usd"]) == (now.tokens, now.cost)
-        assert row["seconds"] == (row["ended_at"] - row["began_at"]).total_seconds()
+        assert (row["requests"], row["tokens"], row["cost_usd"]) == (spent.calls, spent.tokens, spent.cost)
+        assert (row["forked_from"] or "", row["forked_seq"] or 0) == (
+            *(now.session.forked_from, now.session.forked_seq),
+        )
+        own = [datetime.fromisoformat(item.ts) for item in session.events(after=now.session.forked_seq)]
+        assert (row["began_at"], row["ended_at"]) == (min(own, default=None), max(own, default=None))
+        assert row["seconds"] == ((row["ended_at"] - row["began_at"]).total_seconds() if own else None)
+    runs = [row for row in found.values() if row["forked_from"] is None]
+    assert len(SEEDS) <= len(runs) < len(found)
     compared = named(desk, "FROM model_comparison")
-    assert sum(row["runs"] for row in compared) == len(found)
-    assert sum(row["completed"] for row in compared) == sum(
-        row["status"] == "completed" for row in found.values()
-    )
+    assert sum(row["runs"] for row in compared) == len(runs)
+    assert sum(row["completed"] for row in compared) == sum(row["status"] == "completed" for row in runs)
