@@ -37,7 +37,7 @@ _SHAPES: Final = {"quick": "triangle-up", "standard": "circle", "deep": "square"
 def plot_coverage(subjects: Subjects) -> Plot:
     """Challenged claims of all claims (across) against verified claims of all claims (up), a mark for each run.
 
-    Of a desk its forks are left out, which share claims with the runs that they began as; those that are named are shown.
+    Of a desk its forks are left out, as they share claims with the runs that they began as; named ones are shown.
     """
     found = [session for session in several(subjects) if session.run is not None]
     sessions = [session for session in found if not (isinstance(subjects, Desk) and forked_from(session))]

@@ -20,7 +20,7 @@ ASKED = "How long do passwords have to be, and how often do they have to change?
 
 @pytest.fixture(scope="module")
 def desk(data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    """A run of the embedded model on real guidance, one of a paid model, and an agent at the desk's files."""
+    """A run of the embedded model on real guidance and a fork, one of a paid model, an agent at the desk's files."""
     corpus = data_dir / "auth-guidance"
     if not corpus.is_dir():
         pytest.skip("RESEARCHDESK_TEST_DATA has no auth-guidance")
@@ -31,6 +31,7 @@ def desk(data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[D
         rd.run_research(
             opened, QUESTION, model=paid, sources=sky(), scope="quick", session_id="paid", prices=price
         )
+        opened.fork("real", 40, new_id="otherwise")
         model = Model(opened, "agent")
         version = model.create("plan.md", "# Plan\n\nFirst.\n")
         change = {"file": "plan.md", "base_version": version, "mode": "replace", "content": "# Plan\n"}
