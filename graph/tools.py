@@ -12,9 +12,9 @@ from langgraph.prebuilt import ToolRuntime
 
 from researchdesk.graph.desk.pages import check_page_tokens, page_of
 from researchdesk.graph.desk.showing import effect_json
-from researchdesk.state.desk.estimate import RESULT_TOKENS
 from researchdesk.state.desk.policies import NO_POLICIES, Policies
 from researchdesk.state.errors import Conflict, UsageError
+from researchdesk.state.limits import RESULT_TOKENS
 from researchdesk.state.vocabulary import INVESTIGATION_LABELS, RESEARCH_LABEL
 from researchdesk.tools.door import Session, ToolResult
 from researchdesk.tools.registry import REGISTRY, DeskStyle

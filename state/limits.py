@@ -42,6 +42,8 @@ NOTE_CHARS = 4_000
 QUOTE_CHARS = 2_000
 MIN_INDEPENDENT_SOURCES = 2
 MIN_CHALLENGES = 1
+RESULT_TOKENS = 500
+"""What the result of a tool that works on the desk may cost a model at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=ConfigDict(extra="forbid"))

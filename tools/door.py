@@ -15,14 +15,15 @@ import orjson
 
 from researchdesk.state import events as ev
 from researchdesk.state.copying import changed
-from researchdesk.state.desk.estimate import RESULT_TOKENS, cut
 from researchdesk.state.desk.panels import PANEL_TYPES, PanelType
 from researchdesk.state.desk.policies import NO_POLICIES, Policies
 from researchdesk.state.errors import Conflict, IntegrityError, Refusal
 from researchdesk.state.ids import CallId, session_stream
+from researchdesk.state.limits import RESULT_TOKENS
 from researchdesk.state.names import clean_id
 from researchdesk.state.redaction import redact
 from researchdesk.state.stowing import Stow
+from researchdesk.state.tokens import cut
 from researchdesk.state.workspace import IllegalTransition, Workspace
 from researchdesk.stores.codec import Refs, StoredEvent
 from researchdesk.stores.ledger import HeadMoved, Lease

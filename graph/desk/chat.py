@@ -35,8 +35,8 @@ from researchdesk.graph.leased import (
 from researchdesk.graph.models import model_name, resolve_model
 from researchdesk.graph.options import RunOptions
 from researchdesk.state.desk.actors import deciding_actor
-from researchdesk.state.desk.estimate import RESULT_TOKENS
 from researchdesk.state.desk.policies import NO_POLICIES, Policies
+from researchdesk.state.limits import RESULT_TOKENS
 from researchdesk.state.vocabulary import one_of
 from researchdesk.tools.registry import DeskStyle
 from researchdesk.tools.workspace import Desk

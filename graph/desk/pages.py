@@ -1,8 +1,8 @@
 """What a model is shown of a reading: the recorded page, or a longer one of the same version."""
 
-from researchdesk.state.desk.estimate import RESULT_TOKENS
 from researchdesk.state.envelopes import open_envelope
 from researchdesk.state.errors import IntegrityError, NotFound, UsageError
+from researchdesk.state.limits import RESULT_TOKENS
 from researchdesk.tools.desk.reading import longer_page
 from researchdesk.tools.door import Session, ToolResult
 

@@ -21,9 +21,9 @@ from researchdesk.graph.driver import StreamEvent
 from researchdesk.graph.middleware.offering import ToolResponse, ToolsMiddleware, messages_of
 from researchdesk.graph.tools import call_identity, create_desk_tools, desk_sessions
 from researchdesk.state.desk.actors import deciding_actor
-from researchdesk.state.desk.estimate import RESULT_TOKENS
 from researchdesk.state.desk.policies import NO_POLICIES, Policies
 from researchdesk.state.desk.prompt import desk_prompt
+from researchdesk.state.limits import RESULT_TOKENS
 from researchdesk.state.vocabulary import one_of
 from researchdesk.tools.door import Session, ToolResult
 from researchdesk.tools.orphans import settle_orphans

@@ -3,12 +3,12 @@
 from typing import Final
 
 from researchdesk.state.desk.desk_state import DeskState
-from researchdesk.state.desk.estimate import fitting
 from researchdesk.state.desk.files import DeskFile
 from researchdesk.state.desk.labels import NAME_CHARS, label, quoted
 from researchdesk.state.desk.paths import path_key
 from researchdesk.state.errors import Refusal
 from researchdesk.state.texts import cut
+from researchdesk.state.tokens import fitting
 
 VERSION_DIGITS: Final = 12
 NAME_TOKENS: Final = 60

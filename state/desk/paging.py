@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from researchdesk.state.desk.estimate import estimate, fitting, room
 from researchdesk.state.errors import Refusal
+from researchdesk.state.tokens import estimate_tokens, fitting, room
 
 LINE_TOKENS: Final = 150
 """A longer line counts as several, so that it can be paged too."""
@@ -32,7 +32,7 @@ class Page:
 
 def json_cost(text: str) -> int:
     """Estimated tokens of a text as it stands in a JSON string."""
-    return estimate(json.dumps(text, ensure_ascii=False)[1:-1])
+    return estimate_tokens(json.dumps(text, ensure_ascii=False)[1:-1])
 
 
 def page(

@@ -10,13 +10,13 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from researchdesk.state.desk.estimate import estimate
 from researchdesk.state.desk.fitting import Counter, Line, cost, fitted, total
 from researchdesk.state.desk.labels import label, quoted
 from researchdesk.state.desk.layout import Panel, PanelLayout
 from researchdesk.state.desk.tree import FileTree, ListedFile
 from researchdesk.state.envelopes import seal
 from researchdesk.state.errors import UsageError
+from researchdesk.state.tokens import estimate_tokens
 
 PROMPT_TOKENS: Final = 2_000
 MOST_PANELS_SHOWN: Final = 12
@@ -85,7 +85,7 @@ class DeskView:
     pending: tuple[PendingShown, ...] = ()
 
 
-def desk_prompt(view: DeskView, *, limit: int = PROMPT_TOKENS, count: Counter = estimate) -> str:
+def desk_prompt(view: DeskView, *, limit: int = PROMPT_TOKENS, count: Counter = estimate_tokens) -> str:
     """The prompt of at most ``limit`` tokens; of what does not fit, the tree goes first and the panels last.
 
     Raises:
@@ -105,7 +105,7 @@ def desk_prompt(view: DeskView, *, limit: int = PROMPT_TOKENS, count: Counter = 
         room = max(0, min(room - 1 - limit // 50, room * aim // used))
 
 
-def desk_context(view: DeskView, *, limit: int, count: Counter = estimate) -> str:
+def desk_context(view: DeskView, *, limit: int, count: Counter = estimate_tokens) -> str:
     """The block of `desk_prompt` alone and without the tree: what is open, in focus, decided and waiting."""
     aim = limit * _USED // 100
     room = aim - count(_sealed(""))

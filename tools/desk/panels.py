@@ -5,7 +5,6 @@ from typing import Any
 from researchdesk.state import events as ev
 from researchdesk.state.desk.context import context_from
 from researchdesk.state.desk.desk_state import DeskState
-from researchdesk.state.desk.estimate import RESULT_TOKENS
 from researchdesk.state.desk.files import DeskFile
 from researchdesk.state.desk.layout import PanelLayout
 from researchdesk.state.desk.naming import fitted_label, named_file, shown
@@ -15,6 +14,7 @@ from researchdesk.state.desk.prompt import desk_context
 from researchdesk.state.desk.viewing import view_of
 from researchdesk.state.errors import Refusal
 from researchdesk.state.ids import CallId
+from researchdesk.state.limits import RESULT_TOKENS
 from researchdesk.state.workspace import Workspace
 from researchdesk.tools.desk.arguments import ManagePanel, ReadContext
 from researchdesk.tools.spec import Decision, Gathered

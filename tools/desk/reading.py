@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from researchdesk.state.desk.estimate import estimate, fitting, room
 from researchdesk.state.desk.files import DeskFile
 from researchdesk.state.desk.hits import DeskHit
 from researchdesk.state.desk.labels import quoted
@@ -24,6 +23,7 @@ from researchdesk.state.errors import Refusal
 from researchdesk.state.ids import CallId
 from researchdesk.state.limits import SEARCH_RESULTS
 from researchdesk.state.redaction import redact
+from researchdesk.state.tokens import estimate_tokens, fitting, room
 from researchdesk.state.workspace import Workspace
 from researchdesk.tools.desk.arguments import ReadFile, SearchContent
 from researchdesk.tools.desk.results import ROOM, as_shown, fits, overhead, sealed_lines
@@ -136,11 +136,11 @@ def _fitting_page(
             from_line=from_line,
             max_lines=most,
             limit=-(-allowed * 10 // 9),
-            cost=estimate,
+            cost=estimate_tokens,
         )
         text = seal(found.text, tag="desk_file", boundary=boundary, **_attributes(file, found, place))
         lines = (found.next or found.total + 1) - found.first
-        if estimate(text) <= most_tokens:
+        if estimate_tokens(text) <= most_tokens:
             return found, text
         if lines <= 1:
             return found, _cut_line(file, found, place, boundary, allowed)

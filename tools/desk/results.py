@@ -4,10 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from researchdesk.state.cleaning import clean_text
-from researchdesk.state.desk.estimate import RESULT_TOKENS, estimate, room
 from researchdesk.state.desk.fitting import fixed
 from researchdesk.state.envelopes import seal
+from researchdesk.state.limits import RESULT_TOKENS
 from researchdesk.state.redaction import redact
+from researchdesk.state.tokens import estimate_tokens, room
 
 ROOM: Final = room(RESULT_TOKENS)
 #: Costs at least what any boundary of a call does, so that a page does not depend on the one that it got.
@@ -23,12 +24,12 @@ def as_shown(text: str) -> str:
 
 def overhead(tag: str, attributes: Attributes) -> int:
     """What an envelope costs without its body."""
-    return estimate(seal("", tag=tag, boundary=_DEAREST_BOUNDARY, **attributes)) + 1
+    return estimate_tokens(seal("", tag=tag, boundary=_DEAREST_BOUNDARY, **attributes)) + 1
 
 
 def fits(text: str) -> bool:
     """Whether a text may be a result."""
-    return estimate(text) <= ROOM
+    return estimate_tokens(text) <= ROOM
 
 
 def sealed_lines(
@@ -40,7 +41,7 @@ def sealed_lines(
         attributes: those of the envelope around so many lines.
     """
     dearest = max(overhead(tag, attributes(count)) for count in (0, 1, max(1, len(lines) - 1)))
-    kept = max(1, len(fixed(lines, room=ROOM - dearest, count=estimate)))
+    kept = max(1, len(fixed(lines, room=ROOM - dearest, count=estimate_tokens)))
     while True:
         text = seal("\n".join(lines[:kept]), tag=tag, boundary=boundary, **attributes(kept))
         if kept == 1 or fits(text):

@@ -8,7 +8,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 
 import researchdesk as rd
 from researchdesk.state.desk.context import context_from
-from researchdesk.state.desk.estimate import estimate
+from researchdesk.state.tokens import estimate_tokens
 
 from ..scripted_model import says
 from .chats import Request, chat_on, create, delete, kinds, listing, read, say, thread, update
@@ -48,7 +48,7 @@ def test_a_change_waits_and_the_model_is_told_so(notes: rd.Desk) -> None:
     assert (proposal.status, out["pending"]) == ("pending", [proposal.id])
     assert "-one\n+ONE\n" in proposal.diff
     (result,) = model.asked[1].results
-    assert result.startswith("requires_approval") and estimate(result) <= 500
+    assert result.startswith("requires_approval") and estimate_tokens(result) <= 500
     assert "Waiting for a person, 1:" in model.asked[1].system and proposal.id in model.asked[1].system
     assert rows(notes, "name, status")[-2:] == [("desk_update_file", "pending"), (None, None)]
 
@@ -291,8 +291,8 @@ def test_a_reading_may_give_the_model_more_than_the_log_keeps(desk: rd.Desk) -> 
     out = say(graph, "Read it.")
     (shown,) = model.asked[1].results
     stored = desk.existing("chat").recorded(turn_id="t_1", tool_call_id="call_1")
-    assert stored is not None and estimate(stored.text) <= 500
-    assert 1_200 < estimate(shown) <= 2_000
+    assert stored is not None and estimate_tokens(stored.text) <= 500
+    assert 1_200 < estimate_tokens(shown) <= 2_000
     assert shown.count("\nLine ") > 2 * stored.text.count("\nLine ")
     assert out["messages"][-1].content == "Long."
     with pytest.raises(rd.UsageError, match="500 to 4,000"):

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from researchdesk.state.desk.estimate import cut, estimate, room
 from researchdesk.state.desk.paging import LINE_TOKENS, Page, json_cost, page
 from researchdesk.state.errors import Refusal
+from researchdesk.state.tokens import cut, estimate_tokens, room
 
 LIMIT = 500
 
@@ -95,7 +95,7 @@ def test_a_cut_text_is_a_beginning_within_the_limit(text: str, limit: int) -> No
     kept, more = cut(text, limit)
     assert text.startswith(kept)
     assert more == (kept != text)
-    assert estimate(kept) <= limit
+    assert estimate_tokens(kept) <= limit
     if more and limit > 10:
         assert kept
 
@@ -120,6 +120,6 @@ def test_a_text_is_cut_where_it_hurts_least(text: str, limit: int, kept: str) ->
 
 @given(texts)
 def test_the_json_of_a_page_is_what_was_measured(text: str) -> None:
-    assert json_cost(text) == estimate(
+    assert json_cost(text) == estimate_tokens(
         json.dumps(text, ensure_ascii=False).removeprefix('"').removesuffix('"')
     )

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from researchdesk.state.desk.effects import PanelMeta
-from researchdesk.state.desk.estimate import estimate
 from researchdesk.state.desk.fitting import Counter
 from researchdesk.state.desk.layout import Panel, PanelLayout
 from researchdesk.state.desk.prompt import (
@@ -24,6 +23,7 @@ from researchdesk.state.desk.prompt import (
 from researchdesk.state.desk.tree import ListedFile
 from researchdesk.state.envelopes import open_envelope
 from researchdesk.state.errors import UsageError
+from researchdesk.state.tokens import estimate_tokens
 
 
 def file(number: int, path: str, **shown: Any) -> ListedFile:
@@ -129,7 +129,7 @@ def test_hundreds_of_wide_names_and_forty_panels_fit_and_nothing_important_is_mi
     view = cjk_desk()
     prompt = desk_prompt(view)
     assert prompt == desk_prompt(cjk_desk())
-    assert 1_500 < estimate(prompt) <= PROMPT_TOKENS
+    assert 1_500 < estimate_tokens(prompt) <= PROMPT_TOKENS
     lines = lines_of(prompt)
     assert lines[0] == "Open panels, 40, the focused one first:"
     assert re.fullmatch(r'panel_f_000000000007 markdown "研究.*07" focused', lines[1])
@@ -242,7 +242,7 @@ def test_names_that_cost_more_than_words_do_not_get_a_prompt_over_its_limit(sign
     """Other scripts, rare signs and random letters: by the count that holds for each of them."""
     names = ["".join(signs[(n * n + at * at * 7) % len(signs)] for at in range(80)) for n in range(300)]
     prompt = desk_prompt(DeskView(files=[file(number, name) for number, name in enumerate(names)]))
-    assert 1_500 < estimate(prompt) <= PROMPT_TOKENS
+    assert 1_500 < estimate_tokens(prompt) <= PROMPT_TOKENS
 
 
 def test_ten_thousand_files_are_looked_at_a_few_times_each() -> None:
@@ -254,9 +254,9 @@ def test_ten_thousand_files_are_looked_at_a_few_times_each() -> None:
     def count(text: str) -> int:
         nonlocal counted
         counted += 1
-        return estimate(text)
+        return estimate_tokens(text)
 
-    assert estimate(desk_prompt(DeskView(files=files), count=count)) <= PROMPT_TOKENS
+    assert estimate_tokens(desk_prompt(DeskView(files=files), count=count)) <= PROMPT_TOKENS
     assert counted < 20_000
 
 
@@ -325,6 +325,6 @@ ANY_VIEW = st.builds(
 @given(ANY_VIEW, st.integers(300, 4_000))
 def test_any_desk_gives_a_prompt_under_the_limit_that_is_always_the_same(view: DeskView, limit: int) -> None:
     prompt = desk_prompt(view, limit=limit)
-    assert estimate(prompt) <= limit
+    assert estimate_tokens(prompt) <= limit
     assert prompt == desk_prompt(view, limit=limit)
     block_of(prompt)

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from researchdesk.state.desk.estimate import RESULT_TOKENS, estimate, room
 from researchdesk.state.desk.policies import NO_POLICIES, Policies
+from researchdesk.state.limits import RESULT_TOKENS
+from researchdesk.state.tokens import estimate_tokens, room
 from researchdesk.tools.deciding import Decided
 from researchdesk.tools.door import ToolResult
 from researchdesk.tools.workspace import Desk, open_desk
@@ -42,7 +43,7 @@ class Model(Caller):
 
     def __call__(self, tool: str, /, **arguments: Any) -> ToolResult:
         result = super().__call__(tool, **arguments)
-        assert estimate(result.text) <= room(RESULT_TOKENS)
+        assert estimate_tokens(result.text) <= room(RESULT_TOKENS)
         return result
 
     def create(self, path: str, content: str = "", kind: str = "") -> str:

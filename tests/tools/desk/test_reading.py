@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from researchdesk.state.desk.estimate import RESULT_TOKENS, estimate
 from researchdesk.state.desk.grids import read_grid
 from researchdesk.state.envelopes import open_envelope
+from researchdesk.state.limits import RESULT_TOKENS
+from researchdesk.state.tokens import estimate_tokens
 from researchdesk.tools.door import ToolResult
 from researchdesk.tools.workspace import Desk
 
@@ -299,4 +300,4 @@ def test_a_refusal_keeps_the_limit_whatever_the_names_are(desk: Desk, model: Mod
         model("desk_update_file", file=path, mode="append", **{"鿏" * 200: 1}),
     ]
     assert {result.status for result in refused} == {"error"}
-    assert all(estimate(result.text) <= RESULT_TOKENS for result in refused)
+    assert all(estimate_tokens(result.text) <= RESULT_TOKENS for result in refused)
