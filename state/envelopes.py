@@ -38,6 +38,7 @@ _OUR_WORDS: Final = ("research", "investigation", "desk")
 _MARK: Final = "(x!)"
 _OWN_MARK: Final = re.compile(r"\((x+)!\)")
 _TAG: Final = re.compile(r"[a-z][a-z0-9_-]{1,63}")
+_BOUNDARY_DIGITS: Final = 24
 _BOUNDARY: Final = re.compile(r"[A-Za-z0-9_-]{8,128}")
 _ATTRIBUTE: Final = re.compile(r' ([a-z][a-z0-9_]{0,63})="([^"<>\n]*)"')
 _OPENING: Final = re.compile(
@@ -57,6 +58,11 @@ class Opened:
     boundary: str
     attributes: dict[str, str]
     body: str
+
+
+def boundary_of(number: int) -> str:
+    """A boundary for a number; of digits alone, so that each costs as many tokens as any other."""
+    return f"{number % 10**_BOUNDARY_DIGITS:0{_BOUNDARY_DIGITS}}"
 
 
 def seal(body: str, *, tag: str, boundary: str, **attributes: str | int) -> str:

@@ -3,9 +3,9 @@
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
-from string import ascii_lowercase
 
 from researchdesk.state.desk.naming import named_folder
+from researchdesk.state.envelopes import boundary_of
 from researchdesk.state.errors import IntegrityError, NotFound
 from researchdesk.state.ids import session_stream
 from researchdesk.state.workspace import Workspace
@@ -16,9 +16,8 @@ from researchdesk.tools.records import Records
 from researchdesk.tools.sources.gathering import TAKEN, Sources, Taken, gather
 from researchdesk.tools.spec import Bodies, DeskRead, DeskSearch, DeskView, Fetch, Gathered, Need, Search
 
-BOUNDARY_LETTERS = 16
+BOUNDARY_BITS = 128
 TOKEN_BYTES = 16
-_LETTERS = bytes(ord(ascii_lowercase[byte % 26]) for byte in range(256))
 
 
 def supply(
@@ -93,5 +92,5 @@ def _searched(need: DeskSearch, desk: DeskView, records: Records) -> DeskView:
 
 
 def new_boundary() -> str:
-    """A random word for an envelope; letters alone, so that its size in estimated tokens is always the same."""
-    return secrets.token_bytes(BOUNDARY_LETTERS).translate(_LETTERS).decode()
+    """A random boundary for an envelope."""
+    return boundary_of(secrets.randbits(BOUNDARY_BITS))

@@ -14,7 +14,7 @@ from researchdesk.state.desk.fitting import Counter, Line, cost, fitted, total
 from researchdesk.state.desk.labels import label, quoted
 from researchdesk.state.desk.layout import Panel, PanelLayout
 from researchdesk.state.desk.tree import FileTree, ListedFile
-from researchdesk.state.envelopes import seal
+from researchdesk.state.envelopes import boundary_of, seal
 from researchdesk.state.errors import UsageError
 from researchdesk.state.tokens import estimate_tokens
 
@@ -127,9 +127,8 @@ def _sealed(body: str) -> str:
 
 
 def _boundary(body: str) -> str:
-    """The same for the same body, and not to be foreseen by a text inside it; always as long in tokens."""
-    digest = hashlib.sha256(body.encode()).hexdigest()[:16]
-    return digest.translate(str.maketrans("0123456789abcdef", "abcdefghijklmnop"))
+    """The same for the same body, and not to be foreseen by a text inside it."""
+    return boundary_of(int(hashlib.sha256(body.encode()).hexdigest(), 16))
 
 
 class _Block:

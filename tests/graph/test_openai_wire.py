@@ -159,7 +159,7 @@ def test_a_stream_without_usage_is_counted_by_estimate(desk: rd.Desk) -> None:
             pass
     rows = desk.ledger.query("SELECT usage_reported, input_tokens, output_tokens FROM model_calls")
     assert {row["usage_reported"] for row in rows} == {0}
-    assert all(int(str(row["input_tokens"])) > 2_000 and int(str(row["output_tokens"])) >= 10 for row in rows)
+    assert all(int(str(row["input_tokens"])) > 2_000 and int(str(row["output_tokens"])) > 8 for row in rows)
 
 
 # -- faults that pass -------------------------------------------------------------------------------------------

@@ -5,14 +5,12 @@ from typing import Final
 
 from researchdesk.state.cleaning import clean_text
 from researchdesk.state.desk.fitting import fixed
-from researchdesk.state.envelopes import seal
+from researchdesk.state.envelopes import boundary_of, seal
 from researchdesk.state.limits import RESULT_TOKENS
 from researchdesk.state.redaction import redact
 from researchdesk.state.tokens import estimate_tokens, room
 
 ROOM: Final = room(RESULT_TOKENS)
-#: Costs at least what any boundary of a call does, so that a page does not depend on the one that it got.
-_DEAREST_BOUNDARY: Final = "qzxjqzxjqzxjqzxj"
 
 Attributes = Mapping[str, str | int]
 
@@ -24,7 +22,7 @@ def as_shown(text: str) -> str:
 
 def overhead(tag: str, attributes: Attributes) -> int:
     """What an envelope costs without its body."""
-    return estimate_tokens(seal("", tag=tag, boundary=_DEAREST_BOUNDARY, **attributes)) + 1
+    return estimate_tokens(seal("", tag=tag, boundary=boundary_of(0), **attributes)) + 1
 
 
 def fits(text: str) -> bool:
