@@ -1,16 +1,23 @@
 """The commands `mirror sync`, `sql`, `snapshot` and `export`: what agents did, for SQL and for other programs."""
 
+import contextlib
 import sys
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from researchdesk.graph.cli_options import HomeOption, JsonOption, existing_desk
+from researchdesk.graph.cli_options import HomeOption, JsonOption, existing_desk, local_home
 from researchdesk.graph.console import note, result, result_json, result_table
 from researchdesk.graph.exits import Exit
 from researchdesk.graph.limiting import memory_limit
+from researchdesk.state.errors import Unavailable
+from researchdesk.tools.mirroring import ANSWER_SECONDS, mirror_in
+
+if TYPE_CHECKING:
+    from researchdesk.stores.mirror.mirror import Mirror
 
 app = typer.Typer(
     help="The whole record as one DuckDB database, to be asked with SQL. It may be deleted at any time.",
@@ -25,6 +32,25 @@ CELL_CHARS = 500
 NoSyncOption = Annotated[
     bool, typer.Option("--no-sync", help="Take the mirror as it stands instead of bringing it up to date.")
 ]
+
+
+@contextlib.contextmanager
+def _mirror(home: str, *, sync: bool) -> Iterator[tuple["Mirror", str]]:
+    """The mirror, brought up to date where that is wanted and can be done, and how far it is behind."""
+    try:
+        desk = existing_desk(home)
+    except Unavailable:
+        # A mirror that may only be read answers all the same, without its ledger.
+        folder = local_home(home)
+        if folder is None or not (mirror := mirror_in(folder)).path.exists():
+            raise
+        yield (
+            mirror,
+            "the desk cannot be opened here, so this is its mirror as it was synced last" if sync else "",
+        )
+        return
+    with desk:
+        yield desk.mirror, desk.late(desk.sync_mirror()) if sync else ""
 
 
 @app.command("sync")
@@ -71,7 +97,7 @@ def sql(
     ] = None,
     timeout: Annotated[
         float, typer.Option("--timeout", min=0.1, max=86_400, metavar="SECONDS", help="How long it may take.")
-    ] = 60,
+    ] = ANSWER_SECONDS,
     no_sync: NoSyncOption = False,
 ) -> None:
     """Ask the mirror; docs/mirror.md lists its tables and views, `SHOW TABLES` too.
@@ -82,10 +108,8 @@ def sql(
 
     asked = sys.stdin.read() if query == "-" else query
     rows = limit if limit is not None else (TABLE_ROWS if format == "table" else 0)
-    with existing_desk(home) as desk:
-        late = "" if no_sync else desk.late(desk.sync_mirror())
-        with memory_limit(MEMORY_BYTES):
-            found = desk.mirror.answer(asked, limit=rows, seconds=timeout)
+    with _mirror(home, sync=not no_sync) as (mirror, late), memory_limit(MEMORY_BYTES):
+        found = mirror.answer(asked, limit=rows, seconds=timeout)
     match format:
         case "json":
             result_json(named_rows(found.columns, found.types, found.rows))
@@ -108,9 +132,8 @@ def snapshot(
     no_sync: NoSyncOption = False,
 ) -> None:
     """Copy the mirror to a file that many programs may open for reading at once, while a run goes on."""
-    with existing_desk(home) as desk:
-        late = "" if no_sync else desk.late(desk.sync_mirror())
-        desk.mirror.snapshot(Path(file).absolute())
+    with _mirror(home, sync=not no_sync) as (mirror, late):
+        mirror.snapshot(Path(file).absolute())
     result(file)
     if late:
         note(late)
@@ -123,9 +146,8 @@ def export(
     no_sync: NoSyncOption = False,
 ) -> None:
     """Write every table and view to a Parquet file."""
-    with existing_desk(home) as desk:
-        late = "" if no_sync else desk.late(desk.sync_mirror())
-        files = desk.mirror.export(Path(folder).absolute())
+    with _mirror(home, sync=not no_sync) as (mirror, late):
+        files = mirror.export(Path(folder).absolute())
     result("\n".join(str(path) for path in files))
     if late:
         note(late)

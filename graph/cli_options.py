@@ -51,6 +51,16 @@ def _named_home(home: str) -> str | Path:
         raise UsageError(f"there is no home folder for {str(named)[:300]!r}; write --home in full") from None
 
 
+def local_home(home: str) -> Path | None:
+    """The home folder that an option, the environment or the default names; None where that is a desk on a server.
+
+    Raises:
+        UsageError: it begins with the ``~name`` of nobody.
+    """
+    named = _named_home(home)
+    return named if isinstance(named, Path) else None
+
+
 def again(home: str, *words: str) -> str:
     """A command that a person may type next, upon the same desk; a password in its URL is not shown."""
     from researchdesk.stores.postgres.address import shown_home

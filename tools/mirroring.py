@@ -15,6 +15,25 @@ if TYPE_CHECKING:
 MIRROR_FILE = "mirror.duckdb"
 
 
+ANSWER_SECONDS = 60
+"""What a query may take unless it is allowed another time."""
+
+
+def mirror_in(home: Path) -> "Mirror":
+    """The mirror in a home folder, whether it is there yet or not; the ledger is not needed to ask it.
+
+    Raises:
+        UsageError: the extra is not installed.
+    """
+    try:
+        from researchdesk.stores.mirror.mirror import Mirror
+    except ImportError as problem:
+        raise UsageError(
+            f"the mirror needs DuckDB ({problem}); install it with: pip install 'researchdesk[mirror]'"
+        ) from None
+    return Mirror(home / MIRROR_FILE)
+
+
 class Mirroring:
     """The part of a desk that concerns its mirror; no run depends on it, and nothing is lost with it."""
 
@@ -28,13 +47,7 @@ class Mirroring:
         Raises:
             UsageError: the extra is not installed.
         """
-        try:
-            from researchdesk.stores.mirror.mirror import Mirror
-        except ImportError as problem:
-            raise UsageError(
-                f"the mirror needs DuckDB ({problem}); install it with: pip install 'researchdesk[mirror]'"
-            ) from None
-        return Mirror(self.home / MIRROR_FILE)
+        return mirror_in(self.home)
 
     def sync_mirror(self, *, rebuild: bool = False) -> "Synced":
         """Bring the mirror to where the ledger stands; what is wrong with the mirror is told, never raised.
@@ -48,7 +61,9 @@ class Mirroring:
         """
         return self.mirror.sync(self.records.ledger, rebuild=rebuild)
 
-    def sql(self, query: str, *, sync: bool = True) -> "DuckDBPyRelation":
+    def sql(
+        self, query: str, *, sync: bool = True, seconds: float | None = ANSWER_SECONDS
+    ) -> "DuckDBPyRelation":
         """The rows of one SELECT over the mirror, as a DuckDB relation in memory.
 
         ``.df()``, ``.pl()``, ``.arrow()`` and ``.fetchall()`` turn it into what they say, and `filter`, `aggregate` and
@@ -56,13 +71,14 @@ class Mirroring:
 
         Args:
             sync: bring the mirror up to date before; where that cannot be done, a warning says how far it is behind.
+            seconds: how long the query may take; None for any time. An interrupt from the keyboard stops it too.
 
         Raises:
-            UsageError: it is not one SELECT, it cannot be answered, or the extra is not installed.
+            UsageError: it is not one SELECT, it cannot be answered, it took too long, or the extra is not installed.
             Unavailable: there is no mirror and none can be made, or another process has it open.
         """
         late = self.late(self.sync_mirror()) if sync else ""
-        found = self.mirror.relation(query)
+        found = self.mirror.relation(query, seconds=seconds)
         if late:
             warnings.warn(late, stacklevel=2)
         return found

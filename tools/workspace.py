@@ -436,7 +436,24 @@ def open_desk(
     with _made(folder):
         (folder / "locks").mkdir(parents=True, exist_ok=True)
         _check_not_emptied(folder)
-    return Desk(folder, SqliteLedger(folder / "ledger.sqlite"), clock=clock)
+    return Desk(folder, _ledger_in(folder), clock=clock)
+
+
+def _ledger_in(folder: Path) -> SqliteLedger:
+    path = folder / "ledger.sqlite"
+    try:
+        return SqliteLedger(path)
+    except Unavailable:
+        if _is_writable(folder) and (_is_writable(path) or not path.exists()):
+            raise
+    raise Unavailable(
+        f"the desk in {str(folder)[:300]} may not be written here, and a ledger is written to while it is read: copy "
+        "the folder, or ask the mirror that lies in it (`researchdesk mirror sql`, which needs only to read)"
+    )
+
+
+def _is_writable(path: Path) -> bool:
+    return os.access(path, os.W_OK)
 
 
 def _server_desk(address: Address, *, clock: Callable[[], str], make: bool) -> Desk:
@@ -470,7 +487,8 @@ def _made(folder: Path) -> Iterator[None]:
             ignore.write_text("*\n")  # a desk inside a repository is nobody's change to commit
         yield
     except OSError as problem:
-        raise Unavailable(f"cannot make the home folder {str(folder)[:300]}: {problem.strerror}") from None
+        verb = "write to" if os.path.isdir(folder) else "make"  # noqa: PTH112 - says no where `Path` raises
+        raise Unavailable(f"cannot {verb} the home folder {str(folder)[:300]}: {problem.strerror}") from None
     except UnicodeEncodeError:
         raise UsageError(f"the home folder's path {str(folder)!r} is not UTF-8; choose another one") from None
 

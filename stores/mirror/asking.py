@@ -1,9 +1,12 @@
 """Asking a mirror: one SELECT, in a DuckDB that can neither change it nor reach anything else."""
 
-import threading
-from collections.abc import Sequence
+import contextlib
+import math
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import duckdb
 from duckdb import DuckDBPyConnection, DuckDBPyRelation, StatementType
@@ -13,12 +16,15 @@ from researchdesk.state.errors import UsageError
 MEMORY: Final = "1GB"
 """What a question of the command line may take."""
 _ANSWER: Final = "memory.main.answer"
+_PAUSE_SECONDS: Final = 0.05
 _CLOSE_OFF: Final = (
     "SET TimeZone = 'UTC'",
     "SET temp_directory = ''",
     "SET enable_external_access = false",
     "SET lock_configuration = true",
 )
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,38 +37,59 @@ class Answer:
     more: bool = False
 
 
-def answer(connection: DuckDBPyConnection, sql: str, *, limit: int, seconds: float) -> Answer:
+def answer(connection: DuckDBPyConnection, sql: str, *, limit: int, seconds: float | None) -> Answer:
     """As `Mirror.answer`; the connection answers nothing else afterwards."""
     connection.execute(f"SET memory_limit = '{MEMORY}'").fetchall()
     asked = _closed_off(connection, sql)
-    too_late = threading.Timer(seconds, connection.interrupt)
-    too_late.start()
-    try:
+
+    def answered() -> Answer:
         cursor = connection.execute(asked)
         rows = cursor.fetchmany(limit + 1) if limit else cursor.fetchall()
         described = cursor.description or []
-    except duckdb.InterruptException:
-        raise UsageError(f"the query took longer than {seconds:g} seconds and was stopped") from None
-    except duckdb.Error as problem:
-        raise _unanswered(problem) from None
-    finally:
-        too_late.cancel()
-    return Answer(
-        columns=tuple(column[0] for column in described),
-        types=tuple(str(column[1]) for column in described),
-        rows=rows[:limit] if limit else rows,
-        more=bool(limit) and len(rows) > limit,
-    )
+        return Answer(
+            columns=tuple(column[0] for column in described),
+            types=tuple(str(column[1]) for column in described),
+            rows=rows[:limit] if limit else rows,
+            more=bool(limit) and len(rows) > limit,
+        )
+
+    return _in_time(connection, answered, seconds=seconds)
 
 
-def materialized(connection: DuckDBPyConnection, sql: str) -> DuckDBPyRelation:
+def materialized(connection: DuckDBPyConnection, sql: str, *, seconds: float | None) -> DuckDBPyRelation:
     """As `Mirror.relation`: the rows are a table in memory, so that the mirror's file is not needed any more."""
     asked = _closed_off(connection, sql)
-    try:
-        connection.execute(f"CREATE TABLE {_ANSWER} AS SELECT * FROM ({asked}\n)").fetchall()
-    except duckdb.Error as problem:
-        raise _unanswered(problem) from None
+    made = f"CREATE TABLE {_ANSWER} AS SELECT * FROM ({asked}\n)"
+    _in_time(connection, lambda: connection.execute(made).fetchall(), seconds=seconds)
     return connection.table(_ANSWER)
+
+
+def _in_time(connection: DuckDBPyConnection, work: Callable[[], T], *, seconds: float | None) -> T:
+    """What ``work`` gives, which is stopped after so many seconds, and by an interrupt from the keyboard.
+
+    It runs in a thread of its own: DuckDB looks for no signal while it works.
+
+    Raises:
+        UsageError: it took longer, or DuckDB has no answer.
+    """
+    if seconds is not None and not seconds > 0:
+        raise UsageError(f"a query may take more than 0 seconds, or None for any time; got {seconds!r:.50}")
+    until = math.inf if seconds is None else time.monotonic() + seconds
+    with ThreadPoolExecutor(max_workers=1) as worker:
+        working = worker.submit(work)
+        try:
+            while not wait((working,), timeout=_PAUSE_SECONDS).done:  # which lets an interrupt in
+                if time.monotonic() > until:
+                    raise UsageError(
+                        f"the query took longer than {seconds:g} seconds and was stopped; narrow it, or allow more"
+                    )
+            return working.result()
+        except duckdb.Error as problem:
+            raise _unanswered(problem) from None
+        finally:
+            while not working.done():  # again and again: one that comes between two statements is lost
+                connection.interrupt()
+                wait((working,), timeout=_PAUSE_SECONDS)
 
 
 def _closed_off(connection: DuckDBPyConnection, sql: str) -> str:
@@ -73,15 +100,25 @@ def _closed_off(connection: DuckDBPyConnection, sql: str) -> str:
     """
     for statement in _CLOSE_OFF:
         connection.execute(statement).fetchall()
+    found = _statements(connection, sql)
+    if len(found) == 1 and found[0].type == StatementType.SELECT:
+        return _unended(found[0].query)
+    if len(found) == 1 and found[0].type == StatementType.MULTI:
+        # A PIVOT without a list of its columns: DuckDB looks for them first. Only a SELECT can stand within brackets.
+        pivoted = f"SELECT * FROM ({_unended(found[0].query)}\n)"
+        with contextlib.suppress(UsageError):
+            if [one.type for one in _statements(connection, pivoted)] == [StatementType.MULTI]:
+                return pivoted
+    raise UsageError("a query is one SELECT (or DESCRIBE, SHOW, SUMMARIZE, PIVOT); it cannot change anything")
+
+
+def _statements(connection: DuckDBPyConnection, sql: str) -> list[duckdb.Statement]:
     try:
-        found = connection.extract_statements(sql)
+        return connection.extract_statements(sql)
     except duckdb.Error as problem:
         raise _unanswered(problem) from None
     except TypeError:  # of characters that UTF-8 does not have
         raise UsageError("a query is a text in UTF-8; this one holds something else") from None
-    if len(found) != 1 or found[0].type != StatementType.SELECT:
-        raise UsageError("a query is one SELECT (or DESCRIBE, SHOW, SUMMARIZE); it cannot change anything")
-    return _unended(found[0].query)
 
 
 def _unended(statement: str) -> str:

@@ -10,7 +10,7 @@ import duckdb
 from duckdb import DuckDBPyConnection
 
 from researchdesk.state.errors import Unavailable, UsageError
-from researchdesk.stores.mirror.opening import MIRROR, literal
+from researchdesk.stores.mirror.opening import MIRROR, literal, reason
 from researchdesk.stores.mirror.schema import ALL, VIEWS, view_statements
 
 _MAGIC: Final = b"DUCK"
@@ -34,7 +34,7 @@ def snapshot(connection: DuckDBPyConnection, target: Path) -> None:
         connection.execute("DETACH copied").fetchall()
         part.replace(target)
     except (duckdb.Error, OSError) as problem:
-        raise Unavailable(f"cannot write {target}: {problem}") from None
+        raise Unavailable(f"cannot write {target}: {reason(problem)}") from None
     finally:
         for left in (part, part.with_name(f"{part.name}.wal")):
             with contextlib.suppress(OSError):
@@ -61,7 +61,7 @@ def export(connection: DuckDBPyConnection, folder: Path) -> list[Path]:
             connection.execute(f"COPY (FROM {name}) TO {file} (FORMAT parquet, COMPRESSION zstd)").fetchall()
         part.replace(folder)
     except (duckdb.Error, OSError) as problem:
-        raise Unavailable(f"cannot write {folder}: {problem}") from None
+        raise Unavailable(f"cannot write {folder}: {reason(problem)}") from None
     finally:
         shutil.rmtree(part, ignore_errors=True)
     return [folder / f"{name}.parquet" for name in names]

@@ -15,14 +15,22 @@ from researchdesk.stores.ledger import Ledger
 from researchdesk.stores.mirror.asking import Answer, answer, materialized
 from researchdesk.stores.mirror.comparing import differences
 from researchdesk.stores.mirror.copies import export, snapshot
-from researchdesk.stores.mirror.opening import Locked, for_reading, for_writing, turn
+from researchdesk.stores.mirror.opening import (
+    Irregular,
+    Locked,
+    for_reading,
+    for_writing,
+    is_full,
+    log_of,
+    reason,
+    turn,
+)
 from researchdesk.stores.mirror.schema import version
 from researchdesk.stores.mirror.syncing import LiveMirror, Unusable, make
 
 SYNC_PATIENCE: Final = 2.0
 READ_PATIENCE: Final = 10.0
 """Seconds that a sync, and a question, wait for somebody else who has the file open."""
-_FULL: Final = ("No space left", "Disk quota", "File too large")
 _ASIDE: Final = ".old"
 
 
@@ -67,8 +75,8 @@ class Mirror:
                 return self._sync(ledger, rebuild=rebuild)
         except Locked as problem:
             return Synced(outcome="skipped", note=f"the mirror is in use: {problem}")
-        except (duckdb.Error, OSError) as problem:
-            return Synced(outcome="failed", note=f"the mirror cannot be written: {first_line(problem)}")
+        except (duckdb.Error, OSError, Irregular) as problem:
+            return Synced(outcome="failed", note=f"the mirror cannot be written: {reason(problem)}")
 
     def _sync(self, ledger: Ledger, *, rebuild: bool) -> Synced:
         why = ""
@@ -80,11 +88,11 @@ class Mirror:
                 return Synced(outcome="synced", events=loaded.events, rows=loaded.rows)
             except Unusable as problem:
                 why = f"{problem}; it was made anew"
-            except duckdb.Error as problem:
-                if any(sign in str(problem) for sign in _FULL):
+            except (duckdb.Error, Irregular) as problem:
+                if is_full(problem):
                     raise
                 aside = self.path.with_name(self.path.name + _ASIDE)
-                why = f"it was no sound mirror ({first_line(problem)}); it was made anew, the old file is {aside.name}"
+                why = f"it was no sound mirror ({reason(problem)}); it was made anew, the old file is {aside.name}"
                 return self._build(ledger, why, aside=aside)
         return self._build(ledger, why)
 
@@ -97,7 +105,7 @@ class Mirror:
                 loaded = LiveMirror(connection).sync(ledger)
             if aside is not None:
                 self.path.replace(aside)
-            _log_of(self.path).unlink(missing_ok=True)  # of what goes now
+            log_of(self.path).unlink(missing_ok=True)  # of what goes now
             part.replace(self.path)
         finally:
             _remove(part)
@@ -119,12 +127,12 @@ class Mirror:
         found = ledger.query("SELECT coalesce(max(global_seq), 0) AS newest FROM events")
         return max(0, int(str(found[0]["newest"])) - int(here))
 
-    def answer(self, sql: str, *, limit: int, seconds: float) -> Answer:
+    def answer(self, sql: str, *, limit: int, seconds: float | None) -> Answer:
         """The rows of one SELECT that cannot change, load or reach anything.
 
         Args:
             limit: rows at most; 0 for all.
-            seconds: how long it may take.
+            seconds: how long it may take; None for any time.
 
         Raises:
             UsageError: it is no such statement, it cannot be answered, or it took too long.
@@ -133,14 +141,17 @@ class Mirror:
         with self._opened() as connection:
             return answer(connection, sql, limit=limit, seconds=seconds)
 
-    def relation(self, sql: str) -> DuckDBPyRelation:
+    def relation(self, sql: str, *, seconds: float | None) -> DuckDBPyRelation:
         """The same as a relation in memory; the mirror is closed again when this returns.
+
+        Args:
+            seconds: as `answer`.
 
         Raises:
             UsageError, Unavailable: as `answer`.
         """
         with self._opened(keep=True) as connection:
-            return materialized(connection, sql)
+            return materialized(connection, sql, seconds=seconds)
 
     def snapshot(self, target: Path) -> None:
         """Write the mirror to a file of its own, which any number of processes may open for reading.
@@ -189,22 +200,12 @@ class Mirror:
             raise Unavailable(
                 f"{self.path}: {problem}. Try again, or ask a copy of it (researchdesk mirror snapshot FILE)"
             ) from None
-        except (duckdb.Error, OSError) as problem:
+        except (duckdb.Error, OSError, Irregular) as problem:
             raise Unavailable(
-                f"there is no usable mirror at {self.path} ({first_line(problem)}); run: researchdesk mirror sync"
+                f"there is no usable mirror at {self.path} ({reason(problem)}); run: researchdesk mirror sync"
             ) from None
-
-
-def first_line(problem: Exception) -> str:
-    """What is wrong, in one line."""
-    return (str(problem).strip() or type(problem).__name__).splitlines()[0]
-
-
-def _log_of(path: Path) -> Path:
-    """The file beside a DuckDB file that holds what is not in it yet."""
-    return path.with_name(f"{path.name}.wal")
 
 
 def _remove(path: Path) -> None:
     path.unlink(missing_ok=True)
-    _log_of(path).unlink(missing_ok=True)
+    log_of(path).unlink(missing_ok=True)

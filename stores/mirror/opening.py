@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import os
 import re
+import stat
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -25,6 +26,18 @@ _LOCKED: Final = ("Could not set lock", "Unique file handle conflict", "differen
 _HOLDER: Final = re.compile(r"\(PID (\d+)\)")
 _KEPT_OPTIMIZERS: Final = "'filter_pushdown', 'join_filter_pushdown'"
 PAUSE_SECONDS: Final = 0.01
+_FULL: Final = {
+    "No space left": "no space is left on the device; free some, then try again",
+    "Disk quota": "the disk quota is used up; free some, then try again",
+    "File too large": "a file may not grow that large here; raise the limit, then try again",
+}
+_KINDS: Final = {
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFDIR: "a folder",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
 
 
 T = TypeVar("T")
@@ -45,16 +58,68 @@ class Locked(Exception):
     """Somebody else has the file open; says who."""
 
 
+class Irregular(Exception):
+    """What stands at a path is no file, and was not opened, which could wait for ever; says what it is."""
+
+
+def _check_regular(path: Path) -> None:
+    """That a path leads to a regular file, or to nothing.
+
+    Raises:
+        Irregular: it does not.
+    """
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return
+    except OSError as problem:
+        raise Irregular(f"{path.name}: {problem.strerror}") from None
+    if not stat.S_ISREG(mode):
+        kind = _KINDS.get(stat.S_IFMT(mode), "something else")
+        raise Irregular(f"{path.name} is no file but {kind}")
+
+
+def log_of(path: Path) -> Path:
+    """The file beside a DuckDB file that holds what is not in it yet."""
+    return path.with_name(f"{path.name}.wal")
+
+
+def _check_openable(path: Path) -> None:
+    _check_regular(path)
+    _check_regular(log_of(path))
+
+
+def is_full(problem: Exception) -> bool:
+    """Whether something could not be written because there is no room for it."""
+    return any(sign in str(problem) for sign in _FULL)
+
+
+def reason(problem: Exception) -> str:
+    """What is wrong, in one line."""
+    full = next((why for sign, why in _FULL.items() if sign in str(problem)), "")
+    if full:  # DuckDB says so at the end of a long message
+        return full
+    if isinstance(problem, OSError) and problem.strerror:
+        return f"{problem.strerror}: {problem.filename}" if problem.filename else problem.strerror
+    return (str(problem).strip() or type(problem).__name__).splitlines()[0]
+
+
 @contextlib.contextmanager
 def turn(path: Path, *, exclusive: bool, patience: float) -> Iterator[None]:
     """The right to open the mirror at ``path``: alone, or beside others who only read.
 
+    Who only reads goes on without it where the lock file can neither be made nor opened: DuckDB locks its file too.
+
     Raises:
         Locked: others had it for longer than ``patience`` seconds.
-        OSError: the lock file beside it cannot be made.
+        Irregular: the lock file beside it is none.
+        OSError: it cannot be made.
     """
     wanted = fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH
-    number = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    number = _lock_file(path.with_name(f"{path.name}.lock"), may_fail=not exclusive)
+    if number is None:
+        yield
+        return
     _held.add(number)
     try:
         _patiently(lambda: _lock(number, wanted), patience=patience)
@@ -62,6 +127,19 @@ def turn(path: Path, *, exclusive: bool, patience: float) -> Iterator[None]:
     finally:
         _held.discard(number)
         os.close(number)
+
+
+def _lock_file(path: Path, *, may_fail: bool) -> int | None:
+    """The lock file, opened and made where needed; None where it may fail and does."""
+    _check_regular(path)
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError:
+        if not may_fail:
+            raise
+    with contextlib.suppress(OSError):
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    return None
 
 
 def _lock(number: int, wanted: int) -> None:
@@ -90,8 +168,10 @@ def for_writing(path: Path) -> Iterator[DuckDBPyConnection]:
 
     Raises:
         Locked: another program has it open.
+        Irregular: it is no file.
         duckdb.Error: it is no sound DuckDB file, or cannot be made.
     """
+    _check_openable(path)
     # One thread, and few of the optimizer's steps: a sync is many small statements beside a run that works. The file
     # is written when it is let go: no log grows before, and a checkpoint in between would only be done twice.
     settings = {
@@ -134,8 +214,10 @@ def for_reading(path: Path, *, patience: float, keep: bool = False) -> Iterator[
 
     Raises:
         Locked: another program had it open for longer than ``patience`` seconds.
+        Irregular: it is no file.
         duckdb.Error: it is no sound DuckDB file.
     """
+    _check_openable(path)
     connection = duckdb.connect(":memory:", config=_CLOSED_OFF)
     try:
         _patiently(lambda: _attach(connection, path), patience=patience)

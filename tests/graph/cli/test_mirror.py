@@ -11,6 +11,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from tests.graph.cli.test_cli import COMMAND, call
+from tests.mounts import read_only
 
 from researchdesk.tools.workspace import Desk, open_desk
 
@@ -122,6 +123,7 @@ def test_what_a_page_or_a_model_wrote_does_not_act_in_a_terminal(home: Path) -> 
         "SELECT * FROM read_text('/etc/passwd')",
         "INSTALL httpfs",
         "SELECT 1; SELECT 2",
+        "COPY (PIVOT claims ON status) TO 'out.csv'",
         "SELECT nonsense",
         "this is no SQL",
         "",
@@ -167,6 +169,35 @@ def test_a_snapshot_and_an_export_are_written_for_others(home: Path, tmp_path: P
     assert again.exit_code == 2 and "not empty" in again.stderr
     refused = call("mirror", "snapshot", home / "ledger.sqlite", "--home", home)
     assert refused.exit_code == 2 and "no DuckDB file" in refused.stderr
+
+
+def test_where_nothing_may_be_written_the_mirror_answers_as_it_was_synced_last(
+    home: Path, tmp_path: Path
+) -> None:
+    command = (*COMMAND, "mirror")
+    refused = read_only(home, [*command, "sql", "SELECT 1", "--home", home])
+    assert refused.returncode == 1 and f"the desk in {home} may not be written here" in refused.stderr
+    assert call("mirror", "sync", "--home", home).exit_code == 0
+    asked = "SELECT session_id FROM runs"
+    late = "the desk cannot be opened here, so this is its mirror as it was synced last\n"
+    for options, said in (([], late), (["--no-sync"], "")):
+        done = read_only(home, [*command, "sql", asked, "--format", "csv", *options, "--home", home])
+        assert (done.returncode, done.stdout.split(), done.stderr) == (0, ["session_id", "r1"], said)
+    copy, folder = tmp_path / "copy.duckdb", tmp_path / "parquet"
+    copied = read_only(home, [*command, "snapshot", copy, "--home", home])
+    assert (copied.returncode, copied.stdout, copied.stderr) == (0, f"{copy}\n", late)
+    assert read_only(home, [*command, "export", folder, "--home", home]).returncode == 0
+    assert duckdb.read_parquet(str(folder / "sources.parquet")).shape[0] == 4
+    synced = read_only(home, [*command, "sync", "--home", home])
+    assert synced.returncode == 1 and "may not be written here" in synced.stderr
+
+
+def test_a_pipe_in_the_place_of_a_mirror_is_no_wait(home: Path) -> None:
+    os.mkfifo(home / "mirror.duckdb")
+    refused = call("mirror", "sql", "SELECT 1", "--no-sync", "--home", home)
+    assert refused.exit_code == 1 and "mirror.duckdb is no file but a named pipe" in refused.stderr
+    done = call("mirror", "sync", "--home", home)
+    assert done.exit_code == 0 and done.stdout.startswith("rebuilt: ") and "mirror.duckdb.old" in done.stderr
 
 
 def test_looking_at_nothing_makes_nothing(tmp_path: Path) -> None:

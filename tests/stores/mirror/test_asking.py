@@ -1,12 +1,16 @@
 """What is asked of a mirror: answers in every form, and nothing that a query could do beside answering."""
 
+import subprocess
 import threading
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from researchdesk.state.errors import ResearchdeskError, UsageError
 from researchdesk.tools.workspace import Desk
+
+from ...mounts import python
 
 BREAK_OUTS = [
     # files
@@ -75,6 +79,21 @@ BREAK_OUTS = [
     "-- nothing",
     "SELECT 1; -- one\n; COPY claims TO '{out}'",
     "SELECT '\udcff'",
+    # what looks for the columns of a PIVOT first
+    "COPY (PIVOT claims ON status) TO '{out}'",
+    "CREATE TABLE memory.mine AS PIVOT claims ON status",
+    "CREATE VIEW mirror.mine AS FROM (PIVOT claims ON status)",
+    "INSERT INTO mirror.mirror_info SELECT 'x' FROM (PIVOT claims ON status)",
+    "DELETE FROM claims WHERE id IN (SELECT id FROM (PIVOT claims ON status))",
+    "WITH x AS (DELETE FROM mirror.claims WHERE id IN (SELECT id FROM (PIVOT claims ON status)) RETURNING *) FROM x",
+    "PIVOT (FROM read_csv('/etc/passwd')) ON column0",
+    "PIVOT (FROM claims) ON (SELECT content FROM read_text('/etc/passwd'))",
+    "PIVOT claims ON status; COPY claims TO '{out}'",
+    "PIVOT claims ON status) UNION ALL (PIVOT claims ON kind",
+    "PIVOT claims ON status); COPY claims TO '{out}' --",
+    "EXPLAIN ANALYZE COPY (PIVOT claims ON status) TO '{out}'",
+    "PREPARE x AS PIVOT claims ON status",
+    "CREATE TYPE mine AS ENUM (SELECT 'a')",
 ]
 
 
@@ -113,10 +132,42 @@ def test_variables_of_the_program_are_no_tables(filled: Desk) -> None:
         "SELECT max(i) FROM (WITH RECURSIVE t(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM t) SELECT * FROM t)",
     ],
 )
-def test_a_query_that_takes_too_long_is_stopped(filled: Desk, query: str) -> None:
-    with pytest.raises(UsageError, match=r"longer than 0\.5 seconds"):
-        filled.mirror.answer(query, limit=10, seconds=0.5)
-    assert filled.mirror.answer("SELECT 1", limit=0, seconds=10).rows == [(1,)]
+def test_a_query_that_takes_too_long_is_stopped_and_the_mirror_let_go(filled: Desk, query: str) -> None:
+    for ask in (
+        lambda: filled.mirror.answer(query, limit=10, seconds=0.5),
+        lambda: filled.sql(query, sync=False, seconds=0.5),
+    ):
+        with pytest.raises(UsageError, match=r"longer than 0\.5 seconds and was stopped"):
+            ask()
+        with duckdb.connect(str(filled.mirror.path)) as other:  # to be written: nobody else has it open
+            assert other.execute("SELECT count(*) FROM claims").fetchall() == [(1,)]
+    assert filled.mirror.answer("SELECT 1", limit=0, seconds=None).rows == [(1,)]
+    assert filled.sql("SELECT 1", sync=False, seconds=None).fetchall() == [(1,)]
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan")])
+def test_no_time_at_all_is_no_limit(filled: Desk, seconds: float) -> None:
+    with pytest.raises(UsageError, match="more than 0 seconds, or None for any time"):
+        filled.sql("SELECT 1", sync=False, seconds=seconds)
+    assert filled.sql("SELECT 1", sync=False, seconds=float("inf")).fetchall() == [(1,)]
+
+
+INTERRUPTED = """
+import _thread, signal, sys, threading
+from researchdesk.tools.workspace import open_desk
+signal.signal(signal.SIGINT, signal.default_int_handler)
+with open_desk(sys.argv[1]) as desk:
+    threading.Timer(0.5, _thread.interrupt_main).start()
+    try:
+        desk.sql("SELECT count(*) FROM range(100000000000) a, range(1000) b", sync=False, seconds=None)
+    except KeyboardInterrupt:
+        print("stopped", desk.sync_mirror().outcome, desk.sql("SELECT 42", sync=False).fetchall())
+"""
+
+
+def test_an_interrupt_from_the_keyboard_stops_a_query_and_the_program_goes_on(filled: Desk) -> None:
+    done = subprocess.run(python(INTERRUPTED, filled.home), capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("stopped synced [(42,)]\n", "")
 
 
 @pytest.mark.parametrize(
@@ -152,6 +203,14 @@ def test_questions_may_be_asked_in_every_form_of_a_select(filled: Desk) -> None:
         "(SELECT 1) UNION ALL (SELECT 2)",
         "SELECT unnest(from_json(near_duplicates, '[\"VARCHAR\"]')) FROM sources",
         "PIVOT (SELECT status, kind FROM claims) ON kind IN ('figure', 'quote') USING count(*) GROUP BY status",
+        "PIVOT (SELECT status, kind FROM claims) ON kind USING count(*) GROUP BY status; -- all kinds",
+        "PIVOT claims ON status, kind USING count(*) -- of all",
+        "WITH p AS (PIVOT claims ON status) SELECT count(*) FROM p",
+        "FROM (PIVOT claims ON status USING count(*)) ORDER BY ALL",
+        "(PIVOT claims ON status) UNION ALL BY NAME (PIVOT claims ON status)",
+        "SUMMARIZE (PIVOT claims ON status)",
+        "DESCRIBE (PIVOT claims ON status)",
+        "UNPIVOT claims ON id, text",
     ):
         answered = filled.mirror.answer(query, limit=0, seconds=10)
         relation = filled.sql(query, sync=False)

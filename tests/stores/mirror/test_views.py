@@ -16,6 +16,7 @@ from researchdesk.state import events as ev
 from researchdesk.state.challenge_coverage import coverage
 from researchdesk.state.frontier import ROOT
 from researchdesk.state.ids import session_stream
+from researchdesk.state.prices import Price
 from researchdesk.state.usage import Usage
 from researchdesk.state.verification import clusters
 from researchdesk.state.workspace import IllegalTransition, Workspace
@@ -350,6 +351,41 @@ def told_of(used: Usage) -> dict[str, Any]:
     """With shares of a dollar rounded to billionths."""
     plain = (used.calls, used.input_tokens, used.output_tokens, used.cached_tokens, used.reasoning_tokens)
     return {"plain": plain, "cost": None if used.cost is None else round(used.cost, 9)}
+
+
+def test_dollars_are_exact_for_the_finest_price_that_a_list_may_have(tmp_path: Path) -> None:
+    fine = Price(
+        input="0.000000000000001",
+        output="999999.123456789012345",
+        cached_input="1E-7",
+        cache_write="0.333333333333333",
+    )
+    calls = tuple(
+        ev.AskedCall(id=f"c{n}", name=f"tool{n}", arguments=ev.Stowed(inline="{}"), chars=n)
+        for n in (1, 3, 7)
+    )
+    with open_desk(tmp_path) as own:
+        chat = own.session("chat", labels=())
+        chat.record(
+            [
+                ev.RunConfigured(model="some:model", price=fine),
+                ev.ModelCalled(ordinal=1, model="some:model", stage="chat", request_digest="d", input_tokens=9),
+                ev.ModelAnswered(
+                    ordinal=1, turn_id="t_1", message_id="m1", text=ev.Stowed(inline=""), calls=calls,
+                    request_digest="d", input_tokens=1_234_567, output_tokens=7, usage_reported=True,
+                    cached_tokens=1_001, written_tokens=13,
+                ),
+            ]
+        )  # fmt: skip
+        spent = chat.workspace.cost
+        assert spent is not None and spent.as_tuple().exponent == -21
+        for view in ("model_requests", "usage_by_model", "usage_by_tool"):
+            assert own.sql(f"SELECT sum(cost_usd) FROM {view}").fetchall() == [(spent,)]
+        shares = rows(own, "SELECT tool, round(cost_usd, 9) FROM usage_by_tool ORDER BY tool")
+        told = chat.workspace.spending_so_far.by_tool
+        assert dict(shares) == {
+            tool: round(used.cost, 9) for tool, used in told.items() if used.cost is not None
+        }
 
 
 def test_tools_that_fail_are_told_with_their_commonest_code(desk: Desk) -> None:
