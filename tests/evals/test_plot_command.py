@@ -6,7 +6,7 @@ import pytest
 
 import researchdesk as rd
 
-from ..graph.commands import ended, ran
+from ..graph.commands import ended, given
 from .worlds import Size, made
 
 
@@ -27,8 +27,8 @@ def test_it_writes_svg_to_stdout_or_a_file_of_the_named_form(home: Path, tmp_pat
         ("sources", "s.png"),
         ("coverage", "v.svg"),
     ):
-        done = ran("plot", kind, "--home", home, "--by", "events", "--out", tmp_path / name)
-        assert (done.returncode, done.stdout) == (0, ""), done.stderr
+        done = given("plot", kind, "--home", home, "--by", "events", "--out", tmp_path / name)
+        assert (done.exit_code, done.stdout) == (0, ""), done.stderr
         assert done.stderr == f"{kind}  {tmp_path / name}\n"
     assert (tmp_path / "t.html").read_text().startswith("<!doctype html>")
     assert (tmp_path / "s.png").read_bytes().startswith(b"\x89PNG")
@@ -39,12 +39,12 @@ def test_it_writes_svg_to_stdout_or_a_file_of_the_named_form(home: Path, tmp_pat
 
 
 def test_what_cannot_be_drawn_is_told_with_its_exit_code(home: Path, tmp_path: Path) -> None:
-    two = ran("plot", "sources", "one", "two", "--home", home)
-    assert (two.returncode, two.stdout) == (2, "") and "shows one session, got 2" in two.stderr
-    form = ran("plot", "cost", "one", "two", "--home", home, "--out", tmp_path / "x.pdf")
-    assert form.returncode == 2 and "ends with .svg, .html, .png" in form.stderr
-    none = ran("plot", "frontier", "three", "--home", home)
-    assert none.returncode == 1 and "no session 'three'" in none.stderr
+    two = given("plot", "sources", "one", "two", "--home", home)
+    assert (two.exit_code, two.stdout) == (2, "") and "shows one session, got 2" in two.stderr
+    form = given("plot", "cost", "one", "two", "--home", home, "--out", tmp_path / "x.pdf")
+    assert form.exit_code == 2 and "ends with .svg, .html, .png" in form.stderr
+    none = given("plot", "frontier", "three", "--home", home)
+    assert none.exit_code == 1 and "no session 'three'" in none.stderr
     assert list(tmp_path.iterdir()) == []
 
 

@@ -1,10 +1,13 @@
-"""What tests of whole processes share: the command line as a child, and a small corpus about passwords."""
+"""What tests of whole processes share: the command line, as a child or in this process, and a small corpus."""
 
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+from typer.testing import CliRunner, Result
+
+from researchdesk.graph import cli
 from researchdesk.tools.workspace import Desk
 
 QUESTION = "What is the minimum length of a password?"
@@ -36,6 +39,18 @@ def ran(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 def ended(*arguments: str | Path) -> str:
     done = ran(*arguments)
     assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def given(*arguments: str | Path) -> Result:
+    """A command that is given in this process: a second sooner, where the process is not what is tested."""
+    return CliRunner().invoke(cli.app, list(map(str, arguments)))
+
+
+def shown(*arguments: str | Path) -> str:
+    """What a command prints that is `given` and works."""
+    done = given(*arguments)
+    assert done.exit_code == 0, done.output
     return done.stdout
 
 

@@ -29,7 +29,8 @@ from researchdesk.tools.sources.web.archive import LedgerArchive
 from researchdesk.tools.workspace import Desk, open_desk
 
 from ..desks import Caller, scripted_source
-from .commands import QUESTION, command, ended, environment, ran, shape, write_documents
+from .commands import QUESTION, command, ended, environment, ran, shape, shown, write_documents
+from .conftest import Undisturbed
 
 KILLED_AT = 60
 
@@ -40,7 +41,7 @@ def corpus(tmp_path: Path) -> Path:
 
 
 def test_a_run_that_is_killed_goes_on_and_ends_as_one_that_was_not(
-    postgres: str, corpus: Path, tmp_path: Path
+    postgres: str, corpus: Path, undisturbed: Undisturbed
 ) -> None:
     run = ("run", QUESTION, "--corpus", corpus, "--scope", "quick", "--json")
     with subprocess.Popen(
@@ -60,23 +61,21 @@ def test_a_run_that_is_killed_goes_on_and_ends_as_one_that_was_not(
         assert desk.existing("r1").run.stage != "completed"  # type: ignore[union-attr]
         assert desk.verify().problems == ()
     ended("resume", "r1", "--home", postgres)
-    with open_desk(postgres) as desk, open_desk(tmp_path / "folder") as whole:
-        run_research(whole, QUESTION, corpus=[corpus], scope="quick", session_id="r1")
+    with open_desk(postgres) as desk:
         assert desk.verify().problems == ()
-        assert shape(desk, "r1") == shape(whole, "r1")
+        assert shape(desk, "r1") == undisturbed.shape
         calls = desk.ledger.query("SELECT turn_id, id FROM tool_calls WHERE session_id = ?", ("r1",))
         assert len({(row["turn_id"], row["id"]) for row in calls}) == len(calls)
         assert [row["numbers"] for row in desk.ledger.query("SELECT count(*) AS numbers FROM events")] == [
             desk.ledger.tail(limit=10_000)[-1].global_seq
         ]
-    shown = ended("status", "r1", "--home", postgres)
-    assert "completed" in shown
+    assert "completed" in shown("status", "r1", "--home", postgres)
 
 
 def test_every_command_that_looks_at_a_run_answers(postgres: str, corpus: Path) -> None:
     with open_desk(postgres) as desk:
         run_research(desk, QUESTION, corpus=[corpus], scope="quick", session_id="r1")
-        report = ended("report", "r1", "--home", postgres)
+        report = shown("report", "r1", "--home", postgres)
         assert "## References" in report
     looks: dict[str, Callable[[str], bool]] = {
         "sessions": lambda text: "r1" in text,
@@ -88,7 +87,7 @@ def test_every_command_that_looks_at_a_run_answers(postgres: str, corpus: Path) 
         "verify": lambda text: text.startswith("ok: checked 1 streams"),
     }
     for name, expected in looks.items():
-        assert expected(ended(name, "--home", postgres)), name
+        assert expected(shown(name, "--home", postgres)), name
 
 
 def test_a_session_goes_to_a_folder_and_back_with_the_same_bytes(postgres: str, tmp_path: Path) -> None:

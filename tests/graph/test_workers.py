@@ -26,7 +26,8 @@ from researchdesk.tools.sources.corpus import Corpus
 from researchdesk.tools.workspace import Desk, open_desk
 
 from ..desks import Caller
-from .commands import QUESTION, command, ended, environment, ran, shape, write_documents
+from .commands import QUESTION, command, ended, environment, ran, shape, shown, write_documents
+from .conftest import Undisturbed
 
 KILLED_AT = 60
 
@@ -74,11 +75,11 @@ def pid_of(line: dict[str, Any]) -> int:
 
 
 def test_what_is_queued_waits_and_a_worker_makes_of_it_what_a_run_is(
-    home: str, desk: Desk, corpus: Path, tmp_path: Path
+    home: str, desk: Desk, corpus: Path, undisturbed: Undisturbed
 ) -> None:
     run = ("run", QUESTION, "--corpus", corpus, "--scope", "quick", "--home", home)
     assert ended(*run, "--queue") == "r1\n"
-    assert json.loads(ended(*run, "--queue", "--json")) == {
+    assert json.loads(shown(*run, "--queue", "--json")) == {
         "type": "result",
         "session_id": "r2",
         "status": "active",
@@ -92,9 +93,7 @@ def test_what_is_queued_waits_and_a_worker_makes_of_it_what_a_run_is(
     assert lines[1]["outcome"] == "completed"
     assert "## References" in Path(lines[1]["report_path"]).read_text()
     assert waiting(desk) == []
-    with open_desk(tmp_path / "whole") as whole:
-        run_research(whole, QUESTION, corpus=[corpus], scope="quick", session_id="r1")
-        assert shape(desk, "r1") == shape(desk, "r2") == shape(whole, "r1")
+    assert shape(desk, "r1") == shape(desk, "r2") == undisturbed.shape
     assert desk.verify().problems == ()
 
 
@@ -146,15 +145,15 @@ def test_a_session_that_somebody_drives_is_passed_over_and_shown_with_its_driver
         assert waiting(desk) == [second]
         code, lines, _ = worked(home)
         assert (code, told(lines)) == (0, [("taken", second), ("ended", second)])
-        shown = {
+        drivers = {
             one["session_id"]: one["driver"]
             for one in json.loads(ended("sessions", "--json", "--home", home))
         }
-        assert shown == {first: f"process {os.getpid()} on {os.uname().nodename}", second: ""}
+        assert drivers == {first: f"process {os.getpid()} on {os.uname().nodename}", second: ""}
         assert f"process {os.getpid()}" in ended("status", first, "--home", home)
         assert f"process {os.getpid()}" in ended("sessions", "--home", home)
     assert waiting(desk) == [first]
-    assert json.loads(ended("status", first, "--home", home, "--json"))["driver"] == ""
+    assert json.loads(shown("status", first, "--home", home, "--json"))["driver"] == ""
 
 
 def test_a_session_of_somebody_elses_agent_waits_for_nobody(desk: Desk) -> None:
@@ -279,7 +278,7 @@ def test_a_worker_that_is_told_to_stop_leaves_its_session_to_the_next(
     assert f"left    {first}  stopped as asked" in said
     assert f"stopped; in {desk.where}: 2 sessions wait" in said
     assert waiting(desk) == [first, second]
-    code, lines, _ = worked(home, "--jobs", "2")
+    code, lines, _ = worked(home)
     assert (code, {name for kind, name in told(lines) if kind == "ended"}) == (0, {first, second})
     assert desk.verify().problems == ()
 
@@ -301,9 +300,9 @@ def test_children_end_with_the_process_that_started_them(tmp_path: Path, corpus:
 
 
 def test_killed_workers_are_replaced_and_every_session_ends_as_if_nobody_had_disturbed_it(
-    home: str, desk: Desk, corpus: Path, tmp_path: Path
+    home: str, desk: Desk, corpus: Path, undisturbed: Undisturbed
 ) -> None:
-    sessions = queued(desk, corpus, count=6)
+    sessions = queued(desk, corpus, count=4)
     killed: list[int] = []
     lines = []
     with started("--jobs", "2", "--until-empty", "--home", home) as parent:
@@ -324,15 +323,11 @@ def test_killed_workers_are_replaced_and_every_session_ends_as_if_nobody_had_dis
     # Only of a killed worker was a session ever taken over, and only once for each kill.
     assert sorted(pid for own in drivers.values() for pid in own[:-1]) == sorted(killed)
     assert sorted(name for kind, name in told(lines) if kind == "ended") == sorted(sessions)
-    with open_desk(tmp_path / "whole") as whole:
-        run_research(whole, QUESTION, corpus=[corpus], scope="quick", session_id="r1")
-        wanted = shape(whole, "r1")
-        answers = sum(event.type == "model_answered" for event in whole.existing("r1").events())
     for name in sessions:
-        assert shape(desk, name) == wanted
+        assert shape(desk, name) == undisturbed.shape
         kinds = [event.type for event in desk.existing(name).events()]
-        assert kinds.count("model_answered") == answers
-        assert kinds.count("model_called") - answers <= len(drivers[name]) - 1
+        assert kinds.count("model_answered") == undisturbed.answers
+        assert kinds.count("model_called") - undisturbed.answers <= len(drivers[name]) - 1
         calls = desk.ledger.query("SELECT turn_id, id FROM tool_calls WHERE session_id = ?", (name,))
         assert len({(row["turn_id"], row["id"]) for row in calls}) == len(calls)
     numbers = [event.global_seq for event in desk.ledger.tail(limit=100_000)]

@@ -95,6 +95,7 @@ def test_a_run_goes_on_when_nobody_reads_its_progress(corpus: Path, tmp_path: Pa
 @pytest.mark.parametrize("late", ["SIGTERM", "SIGINT"])
 def test_a_signal_after_the_result_leaves_the_exit_code(late: str, corpus: Path, tmp_path: Path) -> None:
     words = ["researchdesk", "run", QUESTION, "--corpus", str(corpus), "--home", str(tmp_path)]
+    words += ["--scope", "quick"]
     script = (
         "import atexit, os, signal, sys\nfrom researchdesk.graph import cli\n"
         f"atexit.register(lambda: os.kill(os.getpid(), signal.{late}))\nsys.argv = {words}\ncli.main()\n"
