@@ -17,7 +17,7 @@ from researchdesk.state.tables import TABLES, Table
 from researchdesk.stores.codec import StoredEvent
 from researchdesk.stores.ledger import Ledger
 from researchdesk.stores.mirror.schema import EVENTS, quoted
-from researchdesk.stores.mirror.touched import Since, tables_touched, touched
+from researchdesk.stores.mirror.touched import Place, Since, Turn, tables_touched, touched
 
 T = TypeVar("T")
 ASKED: Final = 500
@@ -40,6 +40,7 @@ class Places:
     by_values: dict[str, dict[Row, bool]] = field(default_factory=lambda: defaultdict(dict))
     """Whether what stands at these values of the first columns is new."""
     since: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    answered: list[Turn] = field(default_factory=list)
     _begun: dict[str, set[tuple[str, int]]] = field(default_factory=dict)
     """The streams that begin here, with the types and versions of their events."""
 
@@ -66,13 +67,30 @@ class Places:
             if isinstance(place, Since):
                 table, column, owner, seq = place
                 self.since.setdefault((table, column, owner), seq)
+            elif isinstance(place, Turn):
+                self.answered.append(place)
             else:
-                table, values, is_new = place
-                self.by_values[table].setdefault(
-                    values, is_new
-                )  # what came first here knows what stood before
+                self._add_place(place)
 
-    def look_for_purges(self, ledger: Ledger) -> None:
+    def _add_place(self, place: Place) -> None:
+        table, values, is_new = place
+        self.by_values[table].setdefault(values, is_new)  # what came first here knows what stood before
+
+    def complete(self, ledger: Ledger) -> None:
+        """Add the places that the events do not name, once all events were taken in."""
+        self._look_for_requests(ledger)
+        self._look_for_purges(ledger)
+
+    def _look_for_requests(self, ledger: Ledger) -> None:
+        for some in in_parts(self.answered, ASKED):
+            asked = (
+                "SELECT session_id, ordinal FROM model_calls WHERE (session_id, turn_id) IN "
+                f"(VALUES {', '.join(['(?, ?)'] * len(some))})"
+            )
+            for row in ledger.query(asked, tuple(chain.from_iterable(some))):
+                self._add_place(Place("model_calls", tuple(row.values())))  # type: ignore[arg-type]
+
+    def _look_for_purges(self, ledger: Ledger) -> None:
         """Where bodies were let go, a row of an earlier event may have changed: such a body came back."""
         owners = {owner for table, _, owner in self.since if table == "session_bodies"}
         for some in in_parts(sorted(owners), ASKED):

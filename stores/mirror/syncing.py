@@ -169,7 +169,7 @@ def _noted(pages: Iterable[list[StoredEvent]], places: Places) -> Iterator[list[
 
 
 def _changes(ledger: Ledger, places: Places) -> Iterator[Change]:
-    places.look_for_purges(ledger)
+    places.complete(ledger)
     found = ((table, places.stale(table), places.rows(ledger, table)) for table in places.tables)
     yield from _clustered(ledger, found)
 

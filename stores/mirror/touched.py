@@ -38,7 +38,14 @@ class Since(NamedTuple):
     seq: int
 
 
-Touched = Place | Since
+class Turn(NamedTuple):
+    """The row of `model_calls` whose request this turn answered, which an answer does not name: it counts answers."""
+
+    owner: str
+    turn_id: str
+
+
+Touched = Place | Since | Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +63,11 @@ class _From:
     column: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    table: str
+
+
 def _new(table: str, *paths: str) -> _Key:
     return _Key(table, _split(paths), is_new=True)
 
@@ -71,8 +83,9 @@ def _split(paths: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
 _RUN = _changed("research_runs")
 _BODIES = _From("session_bodies", "named_seq")
 _PROPOSAL = _changed("proposals", "proposal_id")
+_TURN = _Turn("model_calls")
 _DESK_BODIES = _From("desk_bodies", "named_seq")
-_TOUCHED: Final[dict[str, tuple[_Key | _From, ...]]] = {
+_TOUCHED: Final[dict[str, tuple[_Key | _From | _Turn, ...]]] = {
     "session_opened": (_new("sessions"),),
     "run_configured": (_RUN,),
     "research_started": (_RUN, _changed("checklist_items"), _changed("report_sections")),
@@ -93,7 +106,7 @@ _TOUCHED: Final[dict[str, tuple[_Key | _From, ...]]] = {
     "research_completed": (_RUN,),
     "artifact_purged": (_From("purges", "seq"), _changed("session_bodies")),
     "model_called": (_new("model_calls", "ordinal"),),
-    "model_answered": (_changed("model_calls", "ordinal"), _new("messages", "message_id"), _BODIES),
+    "model_answered": (_TURN, _new("messages", "message_id"), _BODIES),
     "model_failed": (_changed("model_calls", "ordinal"),),
     "call_recorded": (_new("tool_calls", "turn_id", "tool_call_id"), _BODIES),
     "call_settled": (_changed("tool_calls", "turn_id", "tool_call_id"), _BODIES),
@@ -132,7 +145,9 @@ _SOMETIMES: Final = {
 }
 """The tables that only some events of a type write to, beside those above."""
 _READ: Final = frozenset(
-    kind for kind, specs in _TOUCHED.items() if any(isinstance(spec, _Key) and spec.paths for spec in specs)
+    kind
+    for kind, specs in _TOUCHED.items()
+    if any(isinstance(spec, _Turn) or (isinstance(spec, _Key) and spec.paths) for spec in specs)
 )
 
 
@@ -144,7 +159,7 @@ def tables_touched(item: StoredEvent) -> Iterable[str]:
     return (*(spec.table for spec in known), *_SOMETIMES.get(item.type, ()))
 
 
-def _known(item: StoredEvent) -> tuple[_Key | _From, ...] | None:
+def _known(item: StoredEvent) -> tuple[_Key | _From | _Turn, ...] | None:
     return _TOUCHED.get(item.type) if item.schema_version == SCHEMA_VERSION else None
 
 
@@ -160,6 +175,8 @@ def touched(item: StoredEvent) -> Iterator[Touched]:
     for spec in known:
         if isinstance(spec, _From):
             yield Since(spec.table, spec.column, owner, item.seq)
+        elif isinstance(spec, _Turn):
+            yield Turn(owner, payload["turn_id"])
         else:
             yield Place(spec.table, (owner, *[_at(payload, path) for path in spec.paths]), spec.is_new)
     yield from _sometimes(item.type, payload, owner)

@@ -138,7 +138,7 @@ class Play:
             ),
         )
         answer = ev.ModelAnswered(
-            ordinal=ordinal,
+            ordinal=workspace.answered + 1,
             turn_id=f"t_{ordinal}",
             message_id=f"m{ordinal}",
             text=ev.Stowed(inline="So", chars=2),

@@ -8,7 +8,7 @@ from researchdesk.state.row_changes import RowChange
 from researchdesk.state.tables import TABLES, tables_of
 from researchdesk.stores.codec import StoredEvent
 from researchdesk.stores.ledger import Ledger
-from researchdesk.stores.mirror.touched import _TOUCHED, Place, Since, tables_touched, touched
+from researchdesk.stores.mirror.touched import _TOUCHED, Place, Since, Turn, tables_touched, touched
 from researchdesk.stores.replay import nothing_yet, replay_with_rows
 from researchdesk.tools.workspace import open_desk
 
@@ -24,17 +24,20 @@ def changes(ledger: Ledger) -> Iterator[tuple[StoredEvent, tuple[RowChange, ...]
             yield item, rows
 
 
-def covers(place: Place | Since, change: RowChange, *, purged: bool) -> bool:
+def covers(place: Place | Since | Turn, change: RowChange, *, purged: bool) -> bool:
     """Whether a sync that looks there finds the change, and takes it for what it is: new or not."""
-    if place.table != change.table:
-        return False
     row = change.new or change.old
     assert row is not None
+    if isinstance(place, Turn):
+        turn_id = TABLES["model_calls"].columns.index("turn_id")
+        return change.table == "model_calls" and (row[0], row[turn_id]) == place
+    if place.table != change.table:
+        return False
     if isinstance(place, Place):
         here = row[: len(place.values)] == place.values
         return here and not (place.is_new and change.old is not None)
     if change.old is not None:
-        return purged and place.table == "session_bodies"  # a body came back: `Places.look_for_purges`
+        return purged and place.table == "session_bodies"  # a body came back: `Places.complete`
     at = TABLES[place.table].columns.index(place.column)
     return row[0] == place.owner and row[at] == place.seq
 
