@@ -467,15 +467,21 @@ with rd.open_desk(sys.argv[2]) as desk:
 """
 
 
+@pytest.fixture(scope="module")
+def requests_of_an_undisturbed_run(tmp_path_factory: pytest.TempPathFactory) -> int:
+    """How many requests a run makes that nobody kills."""
+    home = tmp_path_factory.mktemp("undisturbed")
+    with ChatServer(researcher) as server, rd.open_desk(home) as desk:
+        rd.run_research(desk, QUESTION, model=server.model(), sources=sky(), scope="quick", session_id="s")
+        return len(server.requests)
+
+
 @pytest.mark.parametrize("place", ["gather_call", "settle_calls"])
 @pytest.mark.parametrize("moment", [1, 3, 6])
 def test_an_answer_that_was_paid_for_is_not_asked_for_again_after_a_crash(
-    tmp_path: Path, place: str, moment: int
+    tmp_path: Path, place: str, moment: int, requests_of_an_undisturbed_run: int
 ) -> None:
     root = str(Path(__file__).resolve().parents[2])
-    with ChatServer(researcher) as server, rd.open_desk(tmp_path / "undisturbed") as desk:
-        rd.run_research(desk, QUESTION, model=server.model(), sources=sky(), scope="quick", session_id="s")
-        undisturbed = len(server.requests)
     with ChatServer(researcher) as server:
         home = tmp_path / "home"
         command = [sys.executable, "-c", CRASHING, server.url, str(home), root, str(moment), place]
@@ -489,7 +495,7 @@ def test_an_answer_that_was_paid_for_is_not_asked_for_again_after_a_crash(
             ended = rd.resume_research(desk, "s", model=server.model(), sources=sky())
             assert (ended.status, ended.stop_reason) == ("completed", None)
             assert_every_call_has_one_record(desk)
-    assert len(server.requests) == undisturbed
+    assert len(server.requests) == requests_of_an_undisturbed_run
     digests = [
         json.dumps(request["messages"][0]) + request["messages"][1]["content"] for request in server.requests
     ]
