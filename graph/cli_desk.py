@@ -197,12 +197,18 @@ def mv(
 @app.command("rm")
 def rm(
     file: FileArgument,
+    recursive: Annotated[
+        bool, typer.Option("--recursive", "-r", help="A folder with all that is in it.")
+    ] = False,
     if_match: MatchOption = "",
     actor: ActorOption = "",
     home: HomeOption = "",
     json: JsonOption = False,
 ) -> None:
     """Take a file off the desk; `desk restore` brings it back."""
+    if recursive:
+        _remove_all(file, if_match=if_match, actor=actor, home=home, json=json)
+        return
     with existing_desk(home) as desk:
         found = desk_files.found(desk, file)
         gone = desk.files.remove(found.id, actor=acting(actor), if_match=desk_files.matched(found, if_match))
@@ -212,6 +218,23 @@ def rm(
         return
     result(f"{gone.path} is deleted")
     note(f"bring it back with: {again(home, 'desk', 'restore', kept.id)}")
+
+
+def _remove_all(folder: str, *, if_match: str, actor: str, home: str, json: bool) -> None:
+    from researchdesk.state.errors import UsageError
+
+    if if_match:
+        raise UsageError("--if-match names the version of one file; leave it out with --recursive")
+    with existing_desk(home) as desk:
+        gone = desk.files.remove_all(folder, actor=acting(actor))
+        kept = [desk.files.revisions(file.id)[0].id for file in gone]
+    if json:
+        result_json([{**desk_files.as_json(file), "revision": r} for file, r in zip(gone, kept, strict=True)])
+        return
+    for file in gone:
+        result(f"{file.path} is deleted")
+    for file, revision in zip(gone, kept, strict=True):
+        note(f"bring {file.path} back with: {again(home, 'desk', 'restore', revision)}")
 
 
 @app.command("revisions")

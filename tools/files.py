@@ -26,7 +26,7 @@ from researchdesk.state.desk.files import Cause, DeskFile, FileKind, FileList, R
 from researchdesk.state.desk.grids import Row
 from researchdesk.state.desk.hits import DeskHit
 from researchdesk.state.desk.judging import after, short
-from researchdesk.state.desk.paths import clean_path, is_inside
+from researchdesk.state.desk.paths import clean_path, is_inside, path_key
 from researchdesk.state.errors import IntegrityError, NotFound, Refusal, UsageError
 from researchdesk.state.ids import content_hash
 from researchdesk.stores.ledger import HeadMoved
@@ -172,6 +172,31 @@ class Files:
         """Take a file off the desk; `restore` brings it back."""
         return self._act(file, Delete(), actor=actor, if_match=if_match)
 
+    def remove_all(self, folder: str, *, actor: str) -> FileList:
+        """Take a folder off the desk with all that is in it, all or nothing; gives what went, by path.
+
+        A folder is named by its id or path, and by its path alone where it is but a part of the paths of files.
+        `restore` brings its files back one by one.
+
+        Raises:
+            NotFound: there is no such folder or file.
+        """
+        gone: list[str] = []
+
+        def make(desk: DeskState) -> Made:
+            events: list[dv.DeskEvent] = []
+            gone[:] = [file.id for file in _with_all_inside(desk, folder)]
+            for file_id in reversed(gone):  # what is in a folder goes before it
+                file = desk.files[file_id]
+                outcome = outcome_of(Delete(), file, "", desk)
+                made, _ = events_of(outcome, file, desk, actor=person(actor), at=self.records.now())
+                desk = after(desk, made)
+                events += made
+            return events, {}
+
+        desk = self._write(make)
+        return FileList(desk.files[file_id] for file_id in gone)
+
     def revisions(self, file: str) -> Revisions:
         """What a file was before each of its changes, newest first; a deleted file is named by its id."""
         desk = self.records.desk().desk
@@ -287,6 +312,15 @@ def _named(path: str) -> Iterator[None]:
         if problem.code not in ("invalid_arguments", "too_large"):
             raise
         raise Refusal(problem.code, f'"{path}": {problem.text}') from None
+
+
+def _with_all_inside(desk: DeskState, folder: str) -> list[DeskFile]:
+    """A folder or file, and what is in it, by path; the path of files in it will do for a folder."""
+    inside, own = list(desk.inside(folder)), []
+    if not inside or desk.at_path(folder):
+        own = [found_file(desk, folder)]
+        inside = list(desk.inside(own[0].path))
+    return own + sorted(inside, key=lambda file: path_key(file.path))
 
 
 def new_id() -> str:

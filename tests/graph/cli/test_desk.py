@@ -284,3 +284,21 @@ def test_words_are_found_in_documents_and_cells_and_in_one_folder() -> None:
     nothing = call("desk", "search", "zebra")
     assert (nothing.exit_code, nothing.stderr) == (0, "nothing was found\n")
     assert call("desk", "search", "rent", "--folder", "nowhere").exit_code == 1
+
+
+def test_a_folder_goes_with_all_that_is_in_it_and_each_file_comes_back_by_what_rm_says() -> None:
+    for path in ("Case/b.md", "Case/more/a.md", "Casebook.md"):
+        call("desk", "put", path, stdin="hi\n")
+    call("desk", "put", "case/more/empty", "--kind", "folder")
+    gone = call("desk", "rm", "-r", "case")
+    assert sorted(gone.stdout.splitlines()) == [
+        f"{path} is deleted" for path in ("Case/b.md", "Case/more/a.md", "case/more/empty")
+    ]
+    assert [file["path"] for file in parsed("desk", "ls")] == ["Casebook.md"]
+    for line in gone.stderr.splitlines():
+        call(*line.partition(" back with: researchdesk ")[2].split())
+    assert len(parsed("desk", "ls")) == 4
+    missed = call("desk", "rm", "-r", "nowhere")
+    assert missed.exit_code == 1 and 'no file "nowhere" on this desk' in missed.stderr
+    both = call("desk", "rm", "-r", "Case", "--if-match", "abc")
+    assert both.exit_code == 2 and "leave it out with --recursive" in both.stderr
