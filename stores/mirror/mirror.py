@@ -4,6 +4,7 @@ import contextlib
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 from typing import Final, Literal
 
@@ -30,7 +31,7 @@ from researchdesk.stores.mirror.syncing import LiveMirror, Unusable, make
 
 SYNC_PATIENCE: Final = 2.0
 READ_PATIENCE: Final = 10.0
-"""Seconds that a sync, and a question, wait for somebody else who has the file open."""
+"""Seconds that a sync waits for its turn, and a question for its turn and for whoever else has the file open."""
 _ASIDE: Final = ".old"
 
 
@@ -91,7 +92,7 @@ class Mirror:
             except (duckdb.Error, Irregular) as problem:
                 if is_full(problem):
                     raise
-                aside = self.path.with_name(self.path.name + _ASIDE)
+                aside = _aside(self.path)
                 why = f"it was no sound mirror ({reason(problem)}); it was made anew, the old file is {aside.name}"
                 return self._build(ledger, why, aside=aside)
         return self._build(ledger, why)
@@ -204,6 +205,19 @@ class Mirror:
             raise Unavailable(
                 f"there is no usable mirror at {self.path} ({reason(problem)}); run: researchdesk mirror sync"
             ) from None
+
+
+def _aside(path: Path) -> Path:
+    """Where to set aside what stands at a path: a file takes the place of the last one, a folder none."""
+    first = path.with_name(path.name + _ASIDE)
+    names = chain([first], (first.with_name(f"{first.name}.{number}") for number in count(2)))
+    return next(
+        name for name in names if not (os.path.lexists(name) and (_is_folder(name) or _is_folder(path)))
+    )
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
 
 
 def _remove(path: Path) -> None:

@@ -64,6 +64,19 @@ def test_what_is_no_file_is_not_opened_but_set_aside(desk: Desk, kind: str) -> N
     assert stat.S_ISREG(path.lstat().st_mode)
 
 
+@pytest.mark.parametrize(("before", "now"), [("folder", "pipe"), ("device", "folder"), ("folder", "folder")])
+def test_a_folder_neither_gives_nor_takes_the_place_of_what_was_set_aside(
+    desk: Desk, before: str, now: str
+) -> None:
+    path = desk.mirror.path
+    asides = [path.with_name(name) for name in ("mirror.duckdb.old", "mirror.duckdb.old.2")]
+    put(asides[0], before)
+    put(path, now)
+    stood = [one.lstat().st_ino for one in (asides[0], path)]
+    assert sound(desk).note.endswith("it was made anew, the old file is mirror.duckdb.old.2")
+    assert [one.lstat().st_ino for one in asides] == stood
+
+
 @pytest.mark.parametrize("kind", ["pipe", "socket", "device"])
 def test_no_log_is_read_that_is_no_file(desk: Desk, kind: str) -> None:
     put(desk.mirror.path.with_name("mirror.duckdb.wal"), kind)
