@@ -1,6 +1,7 @@
 -- What the requests whose answers called each tool used: a request is shared out among the calls of its answer by the
 -- size of their arguments, and one that brought no call is put down to ''. So the sums are those of all requests, but
--- for those that a fork copied.
+-- for those that a fork copied. ``tool_seconds`` is how long the calls themselves took; of an answer that a fork copied
+-- it may have made the calls.
 CREATE VIEW usage_by_tool AS
 WITH calls AS (
     SELECT session_id, ordinal, input_tokens, output_tokens, cached_tokens, reasoning_tokens, zeptodollars,
@@ -28,8 +29,16 @@ WITH calls AS (
            sum(reasoning_tokens)::BIGINT AS reasoning_tokens,
            CASE WHEN count(*) = count(zeptodollars) THEN sum(zeptodollars)::HUGEINT END AS zeptodollars
     FROM shared GROUP BY session_id, tool
+), took AS (
+    SELECT t.session_id, t.name AS tool, sum(t.duration_ms) / 1000 AS tool_seconds
+    FROM tool_calls t LEFT JOIN forks f ON f.session_id = t.session_id
+    WHERE t.turn_id <> '' AND t.seq > coalesce(f.forked_seq, 0) GROUP BY ALL
 )
-SELECT * EXCLUDE zeptodollars,
-       ((zeptodollars // 1000000000000000000000)::VARCHAR || '.'
-           || lpad((zeptodollars % 1000000000000000000000)::VARCHAR, 21, '0'))::DECIMAL(38, 21) AS cost_usd
-FROM summed;
+SELECT session_id, tool, coalesce(s.calls, 0) AS calls, coalesce(s.input_tokens, 0) AS input_tokens,
+       coalesce(s.output_tokens, 0) AS output_tokens, coalesce(s.cached_tokens, 0) AS cached_tokens,
+       coalesce(s.reasoning_tokens, 0) AS reasoning_tokens,
+       CASE WHEN s.calls IS NULL THEN 0 ELSE
+           ((zeptodollars // 1000000000000000000000)::VARCHAR || '.'
+               || lpad((zeptodollars % 1000000000000000000000)::VARCHAR, 21, '0'))::DECIMAL(38, 21) END AS cost_usd,
+       coalesce(k.tool_seconds, 0) AS tool_seconds
+FROM summed s FULL JOIN took k USING (session_id, tool);

@@ -51,7 +51,8 @@ class Chatty(Play):
         turn = f"t_{number}"
         calls = tuple(replace(asked, id=f"call{number}") for asked in made[0].calls)
         answer = replace(made[0], ordinal=number, turn_id=turn, message_id=f"m{number}", calls=calls)
-        records = [replace(one, turn_id=turn, tool_call_id=f"call{number}") for one in made[1:]]  # type: ignore[arg-type]
+        own = {"turn_id": turn, "tool_call_id": f"call{number}", "duration_ms": 10 + number}
+        records = [replace(one, **own) for one in made[1:]]
         return [answer, *records]
 
     def talk(self, times: int) -> None:
@@ -323,6 +324,27 @@ def test_usage_is_what_each_session_spent_itself_by_stage_by_model_and_by_tool(d
         known.append(spending.total.cost)
     assert spent == {}
     assert None in known and any(cost for cost in known), "some prices are known, some are not"
+
+
+def test_calls_took_what_they_took_by_stage_and_by_tool_where_they_were_made(desk: Desk) -> None:
+    copied = {name: now.session.forked_seq for name, now in sessions(desk) if now.session}
+    made = desk.ledger.query("SELECT session_id, turn_id, seq, name, duration_ms FROM tool_calls")
+    took: Counter[tuple[str, str]] = Counter()
+    for call in made:
+        session = str(call["session_id"])
+        if call["turn_id"] and int(str(call["seq"])) > copied[session]:
+            took[session, str(call["name"])] += int(str(call["duration_ms"]))
+    found = named(desk, "FROM usage_by_tool")
+    assert {
+        (row["session_id"], row["tool"]): round(1000 * row["tool_seconds"])
+        for row in found
+        if row["tool_seconds"]
+    } == {key: milliseconds for key, milliseconds in took.items() if milliseconds}
+    by_stage = rows(desk, "SELECT session_id, sum(tool_seconds) FROM usage_by_stage GROUP BY ALL")
+    for session, seconds in by_stage:
+        own = sum(milliseconds for (name, _), milliseconds in took.items() if name == session)
+        assert round(1000 * seconds) == own
+    assert any(took.values()), "some calls took time"
 
 
 def test_each_request_is_one_row_and_stands_beside_its_own_answer_or_failure(desk: Desk) -> None:
