@@ -34,6 +34,8 @@ from researchdesk.graph.streams import open_streams, stdout_failed
 from researchdesk.state.errors import Unavailable
 
 COMMANDS_GROUP = "researchdesk.commands"
+_HELP_ABOVE = {"plot": "Draw a picture of a run, or of several."}
+"""What the commands of the rooms above this one do, told without loading them."""
 
 
 class _Commands(typer.core.TyperGroup):
@@ -105,10 +107,11 @@ def _add_foreign_commands() -> None:
 
 def _add_foreign_command(entry: importlib.metadata.EntryPoint) -> None:
     package = entry.dist.name if entry.dist else entry.module
+    ours = _HELP_ABOVE.get(entry.name) if package == "researchdesk" else None
 
     @app.command(
         entry.name,
-        help=f"From {package}; `researchdesk {entry.name} --help` says more.",
+        help=ours or f"From {package}; `researchdesk {entry.name} --help` says more.",
         context_settings={"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []},
         add_help_option=False,
     )

@@ -9,7 +9,7 @@ from researchdesk.graph.cli_options import HomeOption, JsonOption, SessionArgume
 from researchdesk.graph.console import note, result, result_json, result_table
 
 if TYPE_CHECKING:
-    from researchdesk.state.falling import FallingClaim
+    from researchdesk.state.falling import Falling, FallingClaim
     from researchdesk.state.vocabulary import Outcome
 
 AtOption = Annotated[
@@ -20,6 +20,7 @@ AtOption = Annotated[
         max=2**63 - 1,
         metavar="N",
         help="As of event N (`events` lists them). Default: the last.",
+        show_default=False,
     ),
 ]
 
@@ -91,11 +92,13 @@ def falls(
     )
     if rows:
         result_table(("what", "loss", "why", "text"), rows, prose=("text",))
-    counts = (
-        f"{len(falling.claims)} claims, {len(falling.questions)} answers and {len(falling.sentences)} sentences "
-        "lose support"
-    )
-    note(counts if rows else "Nothing loses its support.")
+    note(f"{_counts(falling)} lose support" if rows else "Nothing loses its support.")
+
+
+def _counts(falling: "Falling") -> str:
+    found = (("claim", falling.claims), ("answer", falling.questions), ("sentence", falling.sentences))
+    claims, answers, sentences = (f"{len(of)} {name}{'' if len(of) == 1 else 's'}" for name, of in found)
+    return f"{claims}, {answers} and {sentences}"
 
 
 def _claim_change(claim: "FallingClaim") -> str:

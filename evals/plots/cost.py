@@ -17,7 +17,7 @@ _PARTS: Final = {"prompts, cached": PALE, "prompts": BLUE, "answers": ORANGE}
 
 
 def plot_cost(subjects: Subjects) -> Plot:
-    """The tokens of one run by stage and by tool, or of several runs, a bar each with its stages.
+    """The tokens of one run by stage and by tool, or of several runs, a bar each.
 
     A fork has those of the requests that it made itself.
     """

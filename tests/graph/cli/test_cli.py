@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tracemalloc
 import zipfile
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
@@ -525,6 +525,20 @@ def test_commands_of_other_packages_are_loaded_when_they_are_called(monkeypatch:
     bad = call("bad")
     assert bad.exit_code == 1
     assert "the command bad of no_such_package cannot be loaded" in bad.stderr
+
+
+def test_our_own_commands_above_are_listed_with_what_they_say_of_themselves() -> None:
+    listed = call("--help").stdout
+    assert "From researchdesk" not in listed
+    ours = [
+        entry
+        for entry in entry_points(group=cli.COMMANDS_GROUP)
+        if entry.dist and entry.dist.name == "researchdesk"
+    ]
+    assert "plot" in [entry.name for entry in ours]
+    for entry in ours:
+        (command,) = entry.load().registered_commands
+        assert f"  {entry.name:<9}  {command.callback.__doc__.splitlines()[0]}\n" in listed
 
 
 foreign = typer.Typer()

@@ -43,6 +43,12 @@ def test_a_fork_is_named_by_where_it_begins_and_can_be_looked_at(run: Run) -> No
     assert run("verify").exit_code == 0
 
 
+@pytest.mark.parametrize("command", ["fork", "falls"])
+def test_help_names_the_last_event_as_the_default(run: Run, command: str) -> None:
+    told = " ".join(run(command, "--help").stdout.split())
+    assert "Default: the last. [0<=x" in told and "default: 0" not in told
+
+
 def test_a_claim_that_was_not_verified_falls_when_nothing_supports_it_any_more(run: Run) -> None:
     events = run("events", "s").stdout.splitlines()[1:]
     first_challenge = next(seq for seq, line in enumerate(events, 1) if "challenge_recorded" in line)
@@ -58,7 +64,8 @@ def test_what_falls_is_listed_from_the_claim_to_the_sentence(run: Run) -> None:
     assert rows[0].split(maxsplit=2)[:2] == ["c_001", "falls"] and "VERIFIED -> UNVERIFIED" in rows[0]
     assert rows[1].split()[:3] == ["q_001", "falls", "c_001"]
     assert len(rows) > 2 and all("[c_001]" in row for row in rows[2:])
-    assert "1 claims, 1 answers" in done.stderr
+    sentences = f"{len(rows) - 2} sentence{'' if len(rows) == 3 else 's'}"
+    assert done.stderr == f"1 claim, 1 answer and {sentences} lose support\n"
     same = json.loads(run("falls", "s", "--flip", "ch_001=refuted", "--json").stdout)
     assert [(claim["id"], claim["after"]) for claim in same["claims"]] == [("c_001", "REFUTED")]
     assert run("falls", "s", "--flip", "ch_001=survived").stdout == ""
