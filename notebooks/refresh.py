@@ -1,8 +1,9 @@
-"""Executes the notebooks and stores what they show: `python notebooks/refresh.py`, or with the names of some of them.
+"""Executes the notebooks and stores what they show.
 
 Times, paths and what else belongs to one machine or one moment are taken out of what is stored.
 """
 
+import argparse
 import os
 import re
 import shutil
@@ -21,7 +22,12 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:\+00:00|Z)?")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?!T)")
 _FOLDER = re.compile(rf"{re.escape(tempfile.gettempdir())}/[\w.-]+(?:/[\w.-]+)*")
 #: What else is another each time, and what stands in its place.
-_OTHERS = ((re.compile(r'boundary="\w+"'), 'boundary="…"'), (re.compile(r"SQLite \d[\d.]*"), "SQLite"))
+_OTHERS = (
+    (re.compile(r'boundary="\w+"'), 'boundary="…"'),
+    (re.compile(r"SQLite \d[\d.]*"), "SQLite"),
+    (re.compile(r"\bf_[0-9a-f]{12}\b"), "f_…"),
+    (re.compile(r"sha256:[0-9a-f]{64}"), "sha256:…"),
+)
 _METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -82,11 +88,15 @@ def _settled(text: str) -> str:
     return settled
 
 
-def main(names: list[str]) -> None:
+def main(words: list[str]) -> None:
     """Execute the named notebooks, or all of them, and write them back."""
-    for path in sorted(HERE.glob("*.ipynb")):
-        if names and path.name not in names and path.stem not in names:
-            continue
+    known = {path.stem: path for path in sorted(HERE.glob("*.ipynb"))}
+    parser = argparse.ArgumentParser(prog="refresh.py", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(known)}; default: all")
+    names = [name.removesuffix(".ipynb") for name in parser.parse_args(words).names] or list(known)
+    if unknown := [name for name in names if name not in known]:
+        parser.error(f"there is no notebook {unknown[0]!r}; there are {', '.join(known)}")
+    for path in map(known.__getitem__, names):
         with tempfile.TemporaryDirectory() as folder:
             nbformat.write(executed(path, Path(folder)), path)
         print(f"{path.name}: {path.stat().st_size:,} bytes")

@@ -201,15 +201,14 @@ CHECKS: dict[str, Callable[[Shown], None]] = {
 }
 
 
-def kinds(node: Any) -> list[tuple[str, list[list[str]]]]:
-    """Each cell's text, and of what kind each of its outputs is."""
-    return [
-        (
-            cell.source,
-            [sorted(output.get("data", {output.get("name", ""): ""})) for output in cell.get("outputs", ())],
-        )
-        for cell in node.cells
-    ]
+def words_shown(node: Any) -> list[tuple[str, list[Any]]]:
+    """Each cell's text and what it shows: words as they are, of tables and pictures that there are some."""
+    return [(cell.source, [_words(output) for output in cell.get("outputs", ())]) for cell in node.cells]
+
+
+def _words(output: Any) -> Any:
+    shown = output.get("data", {output.get("name", ""): output.get("text")})
+    return {kind: None if kind in ("text/html", "image/svg+xml") else text for kind, text in shown.items()}
 
 
 @pytest.mark.parametrize("name", CHECKS)
@@ -219,7 +218,7 @@ def test_a_notebook_shows_what_it_says_and_is_stored_as_it_runs(
     path = FOLDER / f"{name}.ipynb"
     fresh = refresh.executed(path, tmp_path)
     stored = refresh.nbformat.read(path, as_version=4)
-    assert kinds(fresh) == kinds(stored), "run `python notebooks/refresh.py`"
+    assert words_shown(fresh) == words_shown(stored), "run `python notebooks/refresh.py`"
     for node in (fresh, stored):
         noise = [
             output
@@ -229,6 +228,15 @@ def test_a_notebook_shows_what_it_says_and_is_stored_as_it_runs(
         ]
         assert noise == []
         CHECKS[name](Shown(node))
+
+
+def test_a_name_that_no_notebook_has_is_told_with_those_that_there_are(
+    refresh: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        refresh.main(["06_comparing_runs.ipynb", "07"])
+    said = capsys.readouterr()
+    assert (said.out, f"there is no notebook '07'; there are {', '.join(CHECKS)}" in said.err) == ("", True)
 
 
 def test_what_is_stored_is_small_and_names_no_machine(refresh: ModuleType) -> None:
