@@ -1,4 +1,4 @@
-"""How many tokens a text costs a model at most, without a tokenizer.
+"""How many tokens a text costs a model, estimated without a tokenizer.
 
 Tables, hashes, code and other scripts cost several times what prose of the same length does, so pieces are weighted by
 what they are: words by their length and by the pairs of letters that are rare in words (a random run of letters is cut
