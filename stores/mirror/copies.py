@@ -4,22 +4,18 @@ import contextlib
 import secrets
 import shutil
 from pathlib import Path
-from typing import Final
 
 import duckdb
 from duckdb import DuckDBPyConnection
 
 from researchdesk.state.errors import Unavailable, UsageError
-from researchdesk.stores.mirror.opening import MIRROR, literal, reason
+from researchdesk.stores.mirror.opening import MIRROR, is_duckdb, literal, reason
 from researchdesk.stores.mirror.schema import ALL, VIEWS, view_statements
-
-_MAGIC: Final = b"DUCK"
-_MAGIC_AT: Final = 8
 
 
 def snapshot(connection: DuckDBPyConnection, target: Path) -> None:
     """As `Mirror.snapshot`."""
-    if target.exists() and not _is_duckdb(target):
+    if target.exists() and not is_duckdb(target):
         raise UsageError(f"{target} is there and no DuckDB file; name another one")
     part = target.with_name(f".{secrets.token_hex(8)}.part")
     try:
@@ -39,13 +35,6 @@ def snapshot(connection: DuckDBPyConnection, target: Path) -> None:
         for left in (part, part.with_name(f"{part.name}.wal")):
             with contextlib.suppress(OSError):
                 left.unlink()
-
-
-def _is_duckdb(path: Path) -> bool:
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(_MAGIC_AT + len(_MAGIC))[_MAGIC_AT:] == _MAGIC
 
 
 def export(connection: DuckDBPyConnection, folder: Path) -> list[Path]:

@@ -19,6 +19,7 @@ from researchdesk.stores.mirror.copies import export, snapshot
 from researchdesk.stores.mirror.opening import (
     Irregular,
     Locked,
+    check_duckdb,
     for_reading,
     for_writing,
     is_full,
@@ -63,7 +64,7 @@ class Mirror:
         """Bring the mirror to where the ledger stands.
 
         A mirror that is broken, of another ledger or of another version is made anew; whatever else stands at its
-        path is set aside. Nothing that is wrong with the mirror is raised.
+        path is set aside, and a link to a file is followed. Nothing that is wrong with the mirror is raised.
 
         Args:
             rebuild: make it anew in any case.
@@ -80,42 +81,45 @@ class Mirror:
             return Synced(outcome="failed", note=f"the mirror cannot be written: {reason(problem)}")
 
     def _sync(self, ledger: Ledger, *, rebuild: bool) -> Synced:
-        why = ""
-        _remove(self._part)  # what a killed process was making
-        if not rebuild and os.path.lexists(self.path):
+        why, aside = "", None
+        _remove(_part(self._place))  # what a killed process was making
+        if os.path.lexists(self.path):
             try:
-                with for_writing(self.path) as connection:
-                    loaded = LiveMirror(connection).sync(ledger)
-                return Synced(outcome="synced", events=loaded.events, rows=loaded.rows)
+                if not rebuild:
+                    with for_writing(self.path) as connection:
+                        loaded = LiveMirror(connection).sync(ledger)
+                    return Synced(outcome="synced", events=loaded.events, rows=loaded.rows)
+                check_duckdb(self.path)
             except Unusable as problem:
                 why = f"{problem}; it was made anew"
             except (duckdb.Error, Irregular) as problem:
                 if is_full(problem):
                     raise
-                aside = _aside(self.path)
+                aside = _aside(self._place)
                 why = f"it was no sound mirror ({reason(problem)}); it was made anew, the old file is {aside.name}"
-                return self._build(ledger, why, aside=aside)
-        return self._build(ledger, why)
+        return self._build(ledger, why, aside=aside)
 
-    def _build(self, ledger: Ledger, why: str, *, aside: Path | None = None) -> Synced:
+    def _build(self, ledger: Ledger, why: str, *, aside: Path | None) -> Synced:
         """Make the mirror beside the one that is there, and put it in its place when it is whole."""
-        part = self._part
+        place = self._place
+        part = _part(place)
         try:
             with for_writing(part) as connection:
                 make(connection)
                 loaded = LiveMirror(connection).sync(ledger)
             if aside is not None:
-                self.path.replace(aside)
+                place.replace(aside)
             log_of(self.path).unlink(missing_ok=True)  # of what goes now
-            part.replace(self.path)
+            part.replace(place)
         finally:
             _remove(part)
         outcome: Literal["synced", "rebuilt"] = "rebuilt" if why else "synced"
         return Synced(outcome=outcome, events=loaded.events, rows=loaded.rows, note=why)
 
     @property
-    def _part(self) -> Path:
-        return self.path.with_name(f"{self.path.name}.part")
+    def _place(self) -> Path:
+        """Where the file lies; a link that leads to none is taken as it stands."""
+        return self.path.resolve() if self.path.is_symlink() and self.path.is_file() else self.path
 
     def behind(self, ledger: Ledger) -> int:
         """How many events of the ledger are not in the mirror yet.
@@ -205,6 +209,10 @@ class Mirror:
             raise Unavailable(
                 f"there is no usable mirror at {self.path} ({reason(problem)}); run: researchdesk mirror sync"
             ) from None
+
+
+def _part(path: Path) -> Path:
+    return path.with_name(f"{path.name}.part")
 
 
 def _aside(path: Path) -> Path:

@@ -31,6 +31,8 @@ _FULL: Final = {
     "Disk quota": "the disk quota is used up; free some, then try again",
     "File too large": "a file may not grow that large here; raise the limit, then try again",
 }
+_MAGIC: Final = b"DUCK"
+_MAGIC_AT: Final = 8
 _KINDS: Final = {
     stat.S_IFIFO: "a named pipe",
     stat.S_IFSOCK: "a socket",
@@ -77,6 +79,25 @@ def _check_regular(path: Path) -> None:
     if not stat.S_ISREG(mode):
         kind = _KINDS.get(stat.S_IFMT(mode), "something else")
         raise Irregular(f"{path.name} is no file but {kind}")
+
+
+def is_duckdb(path: Path) -> bool:
+    """Whether a file of DuckDB stands at a path; it may be broken all the same."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(_MAGIC_AT + len(_MAGIC))[_MAGIC_AT:] == _MAGIC
+
+
+def check_duckdb(path: Path) -> None:
+    """That a file of DuckDB stands at a path.
+
+    Raises:
+        Irregular: it is something else.
+    """
+    _check_regular(path)
+    if not is_duckdb(path):
+        raise Irregular(f"{path.name} is no DuckDB file")
 
 
 def log_of(path: Path) -> Path:

@@ -110,7 +110,33 @@ def test_a_link_to_a_mirror_elsewhere_is_followed(desk: Desk, tmp_path: Path) ->
     elsewhere = desk.mirror.path.rename(tmp_path / "elsewhere.duckdb")
     desk.mirror.path.symlink_to(elsewhere)
     something(desk, "more")
-    assert (sound(desk).outcome, desk.mirror.path.is_symlink()) == ("synced", True)
+    assert (sound(desk).outcome, desk.mirror.path.readlink()) == ("synced", elsewhere)
+    before = elsewhere.stat().st_ino
+    assert desk.sync_mirror(rebuild=True).outcome == "synced"
+    assert (sound(desk).events, desk.mirror.path.readlink()) == (0, elsewhere)
+    assert elsewhere.stat().st_ino != before
+    elsewhere.write_text("my own")
+    assert sound(desk).note.endswith("it was made anew, the old file is elsewhere.duckdb.old")
+    assert (tmp_path / "elsewhere.duckdb.old").read_text() == "my own"
+    assert desk.mirror.path.readlink() == elsewhere
+
+
+@pytest.mark.parametrize("kind", ["text", *KINDS])
+def test_making_a_mirror_anew_takes_nobody_elses_file_away(desk: Desk, kind: str) -> None:
+    path = desk.mirror.path
+    if kind == "text":
+        path.write_text("my own")
+    else:
+        put(path, kind)
+    before = path.lstat().st_ino
+    synced = desk.sync_mirror(rebuild=True)
+    what = f"no file but {KINDS[kind]}" if kind in KINDS else "no DuckDB file"
+    assert (synced.outcome, synced.note) == (
+        "rebuilt",
+        f"it was no sound mirror (mirror.duckdb is {what}); it was made anew, the old file is mirror.duckdb.old",
+    )
+    assert path.with_name("mirror.duckdb.old").lstat().st_ino == before
+    assert sound(desk).outcome == "synced"
 
 
 def test_a_mirror_is_asked_and_copied_where_its_lock_cannot_be_opened(
