@@ -203,7 +203,8 @@ class Mirror:
                 yield connection
         except Locked as problem:
             raise Unavailable(
-                f"{self.path}: {problem}. Try again, or ask a copy of it (researchdesk mirror snapshot FILE)"
+                f"{self.path}: {problem}. Try again; a copy that is made while it is free can be asked at any time "
+                "(researchdesk mirror snapshot FILE)"
             ) from None
         except (duckdb.Error, OSError, Irregular) as problem:
             raise Unavailable(
