@@ -5,6 +5,7 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from itertools import count
 from typing import Any
 
 import orjson
@@ -57,18 +58,30 @@ def named_rows(
     parsed = [kind == "JSON" for kind in types]
     return [
         {
-            name: orjson.loads(value) if is_json and isinstance(value, str) else _json_value(value)
+            name: _parsed(value) if is_json and isinstance(value, str) else _json_value(value)
             for name, is_json, value in zip(names, parsed, row, strict=True)
         }
         for row in rows
     ]
 
 
+def _parsed(text: str) -> Any:
+    """What a JSON text holds; the text itself where that cannot be written as JSON again: too deep, or too large."""
+    try:
+        value = orjson.loads(text)
+        orjson.dumps([{"value": value}])
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError):
+        return text
+    return value
+
+
 def _unique(names: Sequence[str]) -> list[str]:
-    found: list[str] = []
+    taken, found = set(names), list[str]()
     for name in names:
-        same = sum(known == name or known.rpartition("_")[0] == name for known in found)
-        found.append(f"{name}_{same}" if name in found else name)
+        numbered = (f"{name}_{number}" for number in count(1))
+        own = next(other for other in numbered if other not in taken) if name in found else name
+        taken.add(own)
+        found.append(own)
     return found
 
 

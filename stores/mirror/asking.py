@@ -17,6 +17,8 @@ MEMORY: Final = "1GB"
 """What a question of the command line may take."""
 _ANSWER: Final = "memory.main.answer"
 _PAUSE_SECONDS: Final = 0.05
+_MOST: Final = 2**62
+"""Rows that DuckDB can be asked for at once; no machine holds as many."""
 _CLOSE_OFF: Final = (
     "SET TimeZone = 'UTC'",
     "SET temp_directory = ''",
@@ -44,7 +46,7 @@ def answer(connection: DuckDBPyConnection, sql: str, *, limit: int, seconds: flo
 
     def answered() -> Answer:
         cursor = connection.execute(asked)
-        rows = cursor.fetchmany(limit + 1) if limit else cursor.fetchall()
+        rows = cursor.fetchmany(min(limit, _MOST) + 1) if limit else cursor.fetchall()
         described = cursor.description or []
         return Answer(
             columns=tuple(column[0] for column in described),
@@ -86,6 +88,10 @@ def _in_time(connection: DuckDBPyConnection, work: Callable[[], T], *, seconds: 
             return working.result()
         except duckdb.Error as problem:
             raise _unanswered(problem) from None
+        except MemoryError:
+            raise UsageError(
+                "the answer takes more memory than there is for it; narrow the query, or take fewer rows"
+            ) from None
         finally:
             while not working.done():  # again and again: one that comes between two statements is lost
                 connection.interrupt()
@@ -101,13 +107,13 @@ def _closed_off(connection: DuckDBPyConnection, sql: str) -> str:
     for statement in _CLOSE_OFF:
         connection.execute(statement).fetchall()
     found = _statements(connection, sql)
-    if len(found) == 1 and found[0].type == StatementType.SELECT:
+    if _kinds(found) == [StatementType.SELECT]:
         return _unended(found[0].query)
-    if len(found) == 1 and found[0].type == StatementType.MULTI:
+    if _kinds(found) == [StatementType.MULTI]:
         # A PIVOT without a list of its columns: DuckDB looks for them first. Only a SELECT can stand within brackets.
         pivoted = f"SELECT * FROM ({_unended(found[0].query)}\n)"
         with contextlib.suppress(UsageError):
-            if [one.type for one in _statements(connection, pivoted)] == [StatementType.MULTI]:
+            if _kinds(_statements(connection, pivoted)) == [StatementType.MULTI]:
                 return pivoted
     raise UsageError("a query is one SELECT (or DESCRIBE, SHOW, SUMMARIZE, PIVOT); it cannot change anything")
 
@@ -119,6 +125,17 @@ def _statements(connection: DuckDBPyConnection, sql: str) -> list[duckdb.Stateme
         raise _unanswered(problem) from None
     except TypeError:  # of characters that UTF-8 does not have
         raise UsageError("a query is a text in UTF-8; this one holds something else") from None
+
+
+def _kinds(statements: Sequence[duckdb.Statement]) -> list[StatementType | None]:
+    """What each statement is; None for a kind that DuckDB's module has no name for."""
+    found: list[StatementType | None] = []
+    for statement in statements:
+        try:
+            found.append(statement.type)
+        except ValueError:
+            found.append(None)
+    return found
 
 
 def _unended(statement: str) -> str:

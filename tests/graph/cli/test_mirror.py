@@ -87,6 +87,19 @@ def test_the_same_rows_as_a_table_as_csv_and_as_json(home: Path) -> None:
     assert (json.loads(one["sections"]), one["price"]) == (parsed[0]["sections"], "1.5")
 
 
+def test_as_json_no_column_takes_the_name_of_another(home: Path) -> None:
+    asked = "SELECT 1 AS a, 2 AS a_2, 3 AS a, 4 AS a, 5 AS a_1"
+    shown = call("mirror", "sql", asked, "--home", home, "--format", "json")
+    assert json.loads(shown.stdout) == [{"a": 1, "a_2": 2, "a_3": 3, "a_4": 4, "a_1": 5}]
+
+
+def test_a_json_value_that_cannot_be_written_again_stands_as_its_text(home: Path) -> None:
+    deep = "'{}{}'".format("[" * 300, "]" * 300)
+    asked = f"SELECT '1e999'::JSON AS large, {deep}::JSON AS deep, '[1]'::JSON AS plain"
+    shown = call("mirror", "sql", asked, "--home", home, "--format", "json")
+    assert json.loads(shown.stdout) == [{"large": "1e999", "deep": deep.strip("'"), "plain": [1]}]
+
+
 def test_a_query_comes_from_stdin_and_takes_what_is_new_first(home: Path) -> None:
     asked = "SELECT count(*) AS n\nFROM messages -- all\n"
     before = int(call("mirror", "sql", "-", "--home", home, stdin=asked).stdout.split()[-1])
@@ -155,6 +168,17 @@ def test_a_query_takes_neither_all_memory_nor_all_time(home: Path, query: str) -
     )  # fmt: skip
     assert (limited.returncode, limited.stdout) == (2, "")
     assert "Out of Memory" in limited.stderr or "longer than 3 seconds" in limited.stderr
+
+
+def test_an_answer_that_takes_all_memory_is_told_as_one(home: Path) -> None:
+    query = "SELECT a.range, repeat('x', 2000) AS x FROM range(100000000) a"
+    limited = subprocess.run(
+        [*COMMAND, "mirror", "sql", query, "--home", str(home), "--format", "csv"],
+        capture_output=True, text=True, timeout=120, env=os.environ,
+    )  # fmt: skip
+    assert (limited.returncode, limited.stdout) == (2, "")
+    # Whoever comes first to the limit, Python with the rows or DuckDB.
+    assert "the answer takes more memory than there is" in limited.stderr or "Out of Memory" in limited.stderr
 
 
 def test_a_snapshot_and_an_export_are_written_for_others(home: Path, tmp_path: Path) -> None:
