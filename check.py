@@ -55,6 +55,7 @@ def environment() -> Iterator[dict[str, str]]:
         yield variables
         return
     with tempfile.TemporaryDirectory(prefix="check-", dir=MEMORY, ignore_cleanup_errors=True) as folder:
+        Path(folder).chmod(0o755)  # a server that a test starts is another user
         yield variables | {"TMPDIR": folder}
 
 

@@ -64,7 +64,8 @@ class Mirror:
         """Bring the mirror to where the ledger stands.
 
         A mirror that is broken, of another ledger or of another version is made anew; whatever else stands at its
-        path is set aside, and a link to a file is followed. Nothing that is wrong with the mirror is raised.
+        path is set aside. A link to a mirror is followed; nothing else that a link leads to is touched. Nothing that
+        is wrong with the mirror is raised.
 
         Args:
             rebuild: make it anew in any case.
@@ -95,7 +96,11 @@ class Mirror:
             except (duckdb.Error, Irregular) as problem:
                 if is_full(problem):
                     raise
-                aside = _aside(self._place)
+                if self._place != self.path:
+                    raise Irregular(
+                        f"{reason(problem)}; it is a link to {self._place}, which stays as it is: remove the link"
+                    ) from problem
+                aside = _aside(self.path)
                 why = f"it was no sound mirror ({reason(problem)}); it was made anew, the old file is {aside.name}"
         return self._build(ledger, why, aside=aside)
 

@@ -231,7 +231,6 @@ def test_an_answer_turns_into_frames_and_goes_on_while_others_use_the_mirror(fil
     assert str(frame.dtypes["created_at"]).endswith("UTC]")
     assert found.arrow().read_all().num_rows == len(frame) == 1
     assert found.filter("status = 'VERIFIED'").aggregate("count(*)").fetchall() == [(1,)]
-    pytest.importorskip("polars")
     assert found.pl().shape == (1, 3)
 
 

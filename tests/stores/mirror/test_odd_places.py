@@ -115,10 +115,26 @@ def test_a_link_to_a_mirror_elsewhere_is_followed(desk: Desk, tmp_path: Path) ->
     assert desk.sync_mirror(rebuild=True).outcome == "synced"
     assert (sound(desk).events, desk.mirror.path.readlink()) == (0, elsewhere)
     assert elsewhere.stat().st_ino != before
-    elsewhere.write_text("my own")
-    assert sound(desk).note.endswith("it was made anew, the old file is elsewhere.duckdb.old")
-    assert (tmp_path / "elsewhere.duckdb.old").read_text() == "my own"
-    assert desk.mirror.path.readlink() == elsewhere
+
+
+@pytest.mark.parametrize("rebuild", [False, True])
+def test_what_a_link_leads_to_is_left_alone_where_it_is_no_mirror(
+    desk: Desk, tmp_path: Path, rebuild: bool
+) -> None:
+    path = desk.mirror.path
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "thesis.txt").write_text("my own")
+    path.unlink()
+    path.symlink_to(elsewhere / "thesis.txt")
+    synced = desk.sync_mirror(rebuild=rebuild)
+    assert synced.outcome == "failed"
+    assert synced.note.startswith("the mirror cannot be written: ")
+    assert synced.note.endswith(f"; it is a link to {path.resolve()}, which stays as it is: remove the link")
+    assert [one.name for one in elsewhere.iterdir()] == ["thesis.txt"]
+    assert ((elsewhere / "thesis.txt").read_text(), path.is_symlink()) == ("my own", True)
+    path.unlink()
+    assert sound(desk).outcome == "synced"
 
 
 @pytest.mark.parametrize("kind", ["text", *KINDS])
