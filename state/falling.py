@@ -6,13 +6,13 @@ when no source supports it any more; an answer or a sentence falls when everythi
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
 from researchdesk.state.challenges import Challenges, put_challenge
 from researchdesk.state.citations import cited_ids
 from researchdesk.state.claims import Claim, Source
 from researchdesk.state.desk.markup import table
-from researchdesk.state.errors import NotFound
+from researchdesk.state.errors import NotFound, UsageError
 from researchdesk.state.investigation import Investigation
 from researchdesk.state.limits import Limits
 from researchdesk.state.prose import sentences
@@ -109,17 +109,19 @@ def what_falls(
     Args:
         investigation: the run's questions, notes and challenges.
         limits: what VERIFIED takes in this run.
-        without: ids of sources that are taken away.
+        without: the id of a source that is taken away, or several.
         flipped: another outcome for each challenge, by its id.
         texts: the texts of the report, by the key of their section.
 
     Raises:
         NotFound: there is no such source or challenge.
+        UsageError: there is no such outcome.
     """
-    gone = frozenset(without)
+    gone = frozenset([without] if isinstance(without, str) else without)
     _check_known(gone, investigation.notes.sources, "source")
     flipped = flipped or {}
     _check_known(flipped, investigation.challenges.by_id, "challenge")
+    _check_outcomes(flipped.values())
     challenges = investigation.challenges
     for key, outcome in flipped.items():
         closed = replace(challenges.by_id[key], status="closed", outcome=outcome, cause="")
@@ -208,4 +210,11 @@ def _check_known(wanted: Iterable[str], known: Mapping[str, object], what: str) 
         if key not in known:
             ids = sorted(known)
             there = f"it has {ids[0]}..{ids[-1]}" if ids else "it has none"
-            raise NotFound(f"no {what} '{key[:80]}' in this run; {there}")
+            raise NotFound(f"no {what} '{key!s:.80}' in this run; {there}")
+
+
+def _check_outcomes(wanted: Iterable[str]) -> None:
+    known = get_args(Outcome)
+    for outcome in wanted:
+        if outcome not in known:
+            raise UsageError(f"no outcome '{outcome!s:.80}'; there are {', '.join(known)}")

@@ -30,6 +30,7 @@ class Investigating(Shown):
 
         Raises:
             NotFound: it has no such event.
+            UsageError: that is no number of an event.
         """
         stored = first_events(self.records.ledger, self.id, seq)
         return Past(id=self.id, seq=seq, records=self.records, state=follow(Projection(), stored).workspace)

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import SupportsIndex
 
 from researchdesk.state.cards import session_card
 from researchdesk.state.challenges import Challenges
 from researchdesk.state.claim_list import Claims
 from researchdesk.state.copying import changed
-from researchdesk.state.errors import NotFound
+from researchdesk.state.errors import NotFound, UsageError
 from researchdesk.state.falling import Falling, what_falls
 from researchdesk.state.frontier import Frontier
 from researchdesk.state.ids import session_stream
@@ -97,11 +98,12 @@ class Shown:
         """The claims, answers and report sentences that lose support without some sources or with other outcomes.
 
         Args:
-            without: ids of sources that are thought away.
+            without: the id of a source that is thought away, or several.
             flipped: another outcome for each challenge, by its id.
 
         Raises:
             NotFound: there is no such source or challenge.
+            UsageError: there is no such outcome.
         """
         run = self.run
         if run is None:
@@ -146,7 +148,10 @@ def first_events(ledger: Ledger, session_id: str, seq: int) -> Sequence[StoredEv
 
     Raises:
         NotFound: it has fewer.
+        UsageError: that is no number of an event.
     """
+    if not isinstance(seq, SupportsIndex):
+        raise UsageError(f"an event is named by its number, a whole one, not {seq!r:.80}")
     stored = ledger.read(session_stream(session_id))
     if not 1 <= seq <= len(stored):
         raise NotFound(f"session '{session_id}' has events 1..{len(stored)}, not {seq}")

@@ -237,7 +237,7 @@ class Desk(Approving, Extending, Mirroring, Sourcing):
 
         Raises:
             NotFound: there is no such session, or it has no such event.
-            UsageError: another session has the new id.
+            UsageError: that is no number of an event, or another session has the new id.
         """
         session = self.existing(session_id)
         return fork(session, seq, new_id or f"{session.id}-at-{seq}")

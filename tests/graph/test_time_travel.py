@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,6 +58,13 @@ def test_an_event_that_is_not_there_is_named_with_those_that_are(desk: rd.Desk, 
         desk.existing("s").at(seq)
 
 
+@pytest.mark.parametrize("seq", [1.5, 2.0, float("nan"), "3", None])
+def test_what_is_no_number_of_an_event_is_told_as_that(desk: rd.Desk, seq: Any) -> None:
+    for ask in (desk.existing("s").at, lambda number: desk.fork("s", number)):
+        with pytest.raises(UsageError, match=f"an event is named by its number, a whole one, not {seq!r}"):
+            ask(seq)
+
+
 def test_without_a_source_its_claim_answer_and_sentences_fall(desk: rd.Desk) -> None:
     session = desk.existing("s")
     falling = session.what_falls(without=["s_001"])
@@ -104,6 +112,17 @@ def test_what_is_not_there_cannot_be_taken_away(desk: rd.Desk) -> None:
         session.what_falls(without=["s_404"])
     with pytest.raises(NotFound, match=r"no challenge 'ch_404' in this run; it has ch_001\.\.ch_001"):
         session.what_falls(flipped={"ch_404": "refuted"})
+
+
+def test_one_source_may_be_named_by_its_id_alone(desk: rd.Desk) -> None:
+    session = desk.existing("s")
+    assert session.what_falls(without="s_001") == session.what_falls(without=["s_001", "s_001"])
+
+
+def test_an_outcome_that_there_is_not_is_named_with_those_that_there_are(desk: rd.Desk) -> None:
+    flipped: Any = {"ch_001": "lost"}
+    with pytest.raises(UsageError, match="no outcome 'lost'; there are survived, weakened, refuted"):
+        desk.existing("s").what_falls(flipped=flipped)
 
 
 def test_a_fork_holds_the_beginning_and_goes_on_by_itself(desk: rd.Desk) -> None:
