@@ -12,6 +12,7 @@ import duckdb
 from duckdb import DuckDBPyConnection, DuckDBPyRelation, StatementType
 
 from researchdesk.state.errors import UsageError
+from researchdesk.stores.mirror.opening import is_damaged
 
 MEMORY: Final = "1GB"
 """What a question of the command line may take."""
@@ -73,6 +74,7 @@ def _in_time(connection: DuckDBPyConnection, work: Callable[[], T], *, seconds: 
 
     Raises:
         UsageError: it took longer, or DuckDB has no answer.
+        duckdb.Error: the mirror is damaged.
     """
     if seconds is not None and not seconds > 0:
         raise UsageError(f"a query may take more than 0 seconds, or None for any time; got {seconds!r:.50}")
@@ -87,6 +89,8 @@ def _in_time(connection: DuckDBPyConnection, work: Callable[[], T], *, seconds: 
                     )
             return working.result()
         except duckdb.Error as problem:
+            if is_damaged(problem):
+                raise
             raise _unanswered(problem) from None
         except MemoryError:
             raise UsageError(

@@ -9,7 +9,7 @@ import duckdb
 from duckdb import DuckDBPyConnection
 
 from researchdesk.state.errors import Unavailable, UsageError
-from researchdesk.stores.mirror.opening import MIRROR, is_duckdb, literal, reason
+from researchdesk.stores.mirror.opening import MIRROR, is_damaged, is_duckdb, literal, reason
 from researchdesk.stores.mirror.schema import ALL, VIEWS, view_statements
 
 
@@ -30,6 +30,8 @@ def snapshot(connection: DuckDBPyConnection, target: Path) -> None:
         connection.execute("DETACH copied").fetchall()
         part.replace(target)
     except (duckdb.Error, OSError) as problem:
+        if is_damaged(problem):
+            raise
         raise Unavailable(f"cannot write {target}: {reason(problem)}") from None
     finally:
         for left in (part, part.with_name(f"{part.name}.wal")):
@@ -50,6 +52,8 @@ def export(connection: DuckDBPyConnection, folder: Path) -> list[Path]:
             connection.execute(f"COPY (FROM {name}) TO {file} (FORMAT parquet, COMPRESSION zstd)").fetchall()
         part.replace(folder)
     except (duckdb.Error, OSError) as problem:
+        if is_damaged(problem):
+            raise
         raise Unavailable(f"cannot write {folder}: {reason(problem)}") from None
     finally:
         shutil.rmtree(part, ignore_errors=True)

@@ -22,6 +22,7 @@ from researchdesk.stores.mirror.opening import (
     check_duckdb,
     for_reading,
     for_writing,
+    is_damaged,
     is_full,
     log_of,
     reason,
@@ -212,8 +213,9 @@ class Mirror:
                 "(researchdesk mirror snapshot FILE)"
             ) from None
         except (duckdb.Error, OSError, Irregular) as problem:
+            again = " --rebuild" if is_damaged(problem) else ""
             raise Unavailable(
-                f"there is no usable mirror at {self.path} ({reason(problem)}); run: researchdesk mirror sync"
+                f"there is no usable mirror at {self.path} ({reason(problem)}); run: researchdesk mirror sync{again}"
             ) from None
 
 

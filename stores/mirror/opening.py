@@ -31,6 +31,7 @@ _FULL: Final = {
     "Disk quota": "the disk quota is used up; free some, then try again",
     "File too large": "a file may not grow that large here; raise the limit, then try again",
 }
+_DAMAGED: Final = ("Corrupt", "IO Error: Could not read")
 _MAGIC: Final = b"DUCK"
 _MAGIC_AT: Final = 8
 _KINDS: Final = {
@@ -113,6 +114,11 @@ def _check_openable(path: Path) -> None:
 def is_full(problem: Exception) -> bool:
     """Whether something could not be written because there is no room for it."""
     return any(sign in str(problem) for sign in _FULL)
+
+
+def is_damaged(problem: Exception) -> bool:
+    """Whether a block of the file is not as it was written, which DuckDB finds when it reads that block."""
+    return str(problem).startswith(_DAMAGED)
 
 
 def reason(problem: Exception) -> str:

@@ -155,6 +155,33 @@ def test_making_a_mirror_anew_takes_nobody_elses_file_away(desk: Desk, kind: str
     assert sound(desk).outcome == "synced"
 
 
+def test_a_damage_that_shows_when_it_is_read_is_told_with_the_way_out(desk: Desk, tmp_path: Path) -> None:
+    path = desk.mirror.path
+    whole = path.read_bytes()
+    sql = "SELECT * FROM io_log ORDER BY ALL"
+    answer = desk.sql(sql, sync=False).fetchall()
+    told: set[str] = set()
+    for start in range(3 * 4096, len(whole), 4 * 256 * 1024):  # a header of three pages, then blocks
+        path.write_bytes(whole[:start] + bytes(4096) + whole[start + 4096 :])
+        asks: list[Callable[[], object]] = [
+            lambda: desk.sql(sql, sync=False).fetchall() == answer,
+            lambda: desk.mirror.answer(sql, limit=0, seconds=None).rows == answer,
+            lambda: desk.mirror.snapshot(tmp_path / "snapshot.duckdb") is None,
+            lambda: desk.mirror.differences(desk.ledger) == [],
+        ]
+        for ask in asks:
+            try:
+                assert ask()
+            except Unavailable as problem:
+                told.add(str(problem))
+    assert told
+    for line in told:
+        assert line.startswith(f"there is no usable mirror at {path} (Corrupt database file")
+        assert line.endswith("; run: researchdesk mirror sync --rebuild")
+    assert desk.sync_mirror(rebuild=True).ok
+    assert desk.sql(sql, sync=False).fetchall() == answer
+
+
 def test_a_mirror_is_asked_and_copied_where_its_lock_cannot_be_opened(
     desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
