@@ -1,6 +1,7 @@
 -- Every request to a model: tokens, seconds and US dollars. An answer that never came counts with its estimated prompt;
 -- one that the provider refused costs nothing. Dollars are NULL where the price is not known, 0 for a model that runs
 -- in the process itself. ``inherited`` are those that a fork copied: they were asked, and paid, in another session.
+-- What is exact has a type that Parquet keeps too, which a HUGEINT is not.
 CREATE VIEW model_requests AS
 WITH happened AS (
     -- A session has one request under way at most: what follows it among these is its end, or the next request.
@@ -48,7 +49,7 @@ SELECT substr(c.stream, 9) AS session_id, ordinal, model, stage,
        CASE ended WHEN 'model_answered' THEN 'answered' WHEN 'model_failed' THEN 'failed' ELSE 'asked' END AS status,
        ending->>'turn_id' AS turn_id, asked_at, ended_at, epoch(ended_at - asked_at) AS seconds,
        CASE WHEN is_free THEN 0 ELSE input_tokens END AS input_tokens, output_tokens, cached_tokens, written_tokens,
-       reasoning_tokens, zeptodollars,
+       reasoning_tokens, zeptodollars::DECIMAL(38, 0) AS zeptodollars,
        ((zeptodollars // 1000000000000000000000)::VARCHAR || '.'
            || lpad((zeptodollars % 1000000000000000000000)::VARCHAR, 21, '0'))::DECIMAL(38, 21) AS cost_usd,
        ending->'calls' AS calls, c.seq <= coalesce(f.forked_seq, 0) AS inherited

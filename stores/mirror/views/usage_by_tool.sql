@@ -4,8 +4,8 @@
 -- it may have made the calls.
 CREATE VIEW usage_by_tool AS
 WITH calls AS (
-    SELECT session_id, ordinal, input_tokens, output_tokens, cached_tokens, reasoning_tokens, zeptodollars,
-           generate_subscripts(list, 1) AS place, unnest(list) AS call
+    SELECT session_id, ordinal, input_tokens, output_tokens, cached_tokens, reasoning_tokens,
+           zeptodollars::HUGEINT AS zeptodollars, generate_subscripts(list, 1) AS place, unnest(list) AS call
     FROM (SELECT *, CASE WHEN json_array_length(calls) > 0 THEN from_json(calls, '["JSON"]')
                          ELSE ['{"name": "", "chars": 0}'::JSON] END AS list
           FROM model_requests WHERE NOT inherited)

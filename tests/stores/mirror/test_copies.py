@@ -64,7 +64,7 @@ def test_every_table_and_view_is_exported_to_parquet_and_read_back(desk: Desk, t
     for path in files:
         read = reader.read_parquet(str(path))
         there = desk.sql(f"FROM {path.stem}", sync=False)
-        assert read.columns == there.columns
+        assert (read.columns, read.types) == (there.columns, there.types), path.stem
         assert sorted(map(repr, read.fetchall())) == sorted(map(repr, there.fetchall())), path.stem
     with pytest.raises(UsageError, match="not empty"):
         desk.mirror.export(folder)
