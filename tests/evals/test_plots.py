@@ -204,6 +204,20 @@ def test_texts_of_every_script_stand_in_the_picture(desk: rd.Desk) -> None:
     assert len(WORDS) == 5
 
 
+def test_letters_and_emoji_that_are_joined_stay_so_and_what_only_hides_is_seen(tmp_path: Path) -> None:
+    joined = ("چرا می\u200cخواهم؟", "क्\u200dष क्या है?", "Who 👩\u200d👩\u200d👧 goes? ❤\ufe0f it")
+    hiding = ("a\u200db\u200c c", "\u200d\u200dد\u200c\u200c", "x\ufe0f\ufe0f y\u2060z", "\ufe0f1 \u200fz")
+    with rd.open_desk(tmp_path) as own:
+        session = made(own, Size(questions=8, claims=7), texts=(*joined, *hiding))
+        for draw in (plots.plot_frontier, plots.plot_sources):
+            texts = " ".join(shown(draw(session)).itertext())
+            assert all(text in texts for text in joined)
+            for text in hiding:
+                assert text not in texts
+        seen = " ".join(shown(plots.plot_frontier(session)).itertext())
+        assert "a�b� c" in seen and "��د��" in seen and "x\ufe0f� y�z" in seen and "�1 �z" in seen
+
+
 def test_a_notebook_gets_svg_and_a_caption_and_a_file_what_its_name_says(
     desk: rd.Desk, tmp_path: Path
 ) -> None:
