@@ -12,7 +12,8 @@ from researchdesk.state.errors import NotFound, UsageError
 from researchdesk.state.falling import Falling, what_falls
 from researchdesk.state.frontier import Frontier
 from researchdesk.state.ids import session_stream
-from researchdesk.state.investigation import Investigation
+from researchdesk.state.investigation import Investigation, start_investigation
+from researchdesk.state.investigation_fold import known_source
 from researchdesk.state.notes import Notes
 from researchdesk.state.run import ResearchRun
 from researchdesk.state.usage import NOTHING_SPENT, Spending
@@ -108,9 +109,10 @@ class Shown:
         run = self.run
         if run is None:
             raise NotFound("no research was started in this session")
-        return what_falls(
-            self.investigation, run.limits, without=without, flipped=flipped, texts=self.report_texts()
-        )
+        # A run without questions has sources all the same, which its report cites.
+        sources = map(known_source, run.all_sources)
+        asked = self.workspace.investigation or start_investigation(run.objective, sources).investigation
+        return what_falls(asked, run.limits, without=without, flipped=flipped, texts=self.report_texts())
 
 
 def _spent_after(seq: int, stored: Sequence[StoredEvent]) -> Spending:

@@ -12,6 +12,7 @@ from researchdesk.state import events as ev
 from researchdesk.state.errors import NotFound, UsageError
 from researchdesk.state.workspace import fold
 
+from ..desks import SECTIONS, Caller
 from .investigators import ALPS_QUOTE, VERIFIED, investigate, player, resolve, to_report
 
 
@@ -112,6 +113,19 @@ def test_what_is_not_there_cannot_be_taken_away(desk: rd.Desk) -> None:
         session.what_falls(without=["s_404"])
     with pytest.raises(NotFound, match=r"no challenge 'ch_404' in this run; it has ch_001\.\.ch_001"):
         session.what_falls(flipped={"ch_404": "refuted"})
+
+
+def test_without_questions_the_sentences_that_cite_a_source_fall_with_it(tmp_path: Path) -> None:
+    with rd.open_desk(tmp_path) as own:
+        run = Caller(own.session("plain"))
+        run.finish()
+        falling = run.session.what_falls(without="s_001")
+        assert (falling.claims, falling.questions) == ((), ())
+        assert {(one.section, one.loss, one.cites) for one in falling.sentences} == {
+            (key, "falls", ("s_001",)) for key in SECTIONS
+        }
+        with pytest.raises(NotFound, match=r"no source 's_404' in this run; it has s_001\.\.s_001"):
+            run.session.what_falls(without="s_404")
 
 
 def test_one_source_may_be_named_by_its_id_alone(desk: rd.Desk) -> None:
