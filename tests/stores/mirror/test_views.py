@@ -422,11 +422,21 @@ def test_tools_that_fail_are_told_with_their_commonest_code(desk: Desk) -> None:
         codes = Counter(str(call["code"]) for call in own if call["code"])
         assert (row["calls"], row["errors"]) == (len(own), sum(call["status"] == "error" for call in own))
         assert row["error_share"] == row["errors"] / row["calls"]
-        assert (row["commonest_code"] is None) == (not codes)
-        assert not codes or codes[row["commonest_code"]] == max(codes.values())
+        assert row["commonest_code"] == min(codes, key=lambda code: (-codes[code], code), default=None)
         assert row["max_ms"] == max(call["duration_ms"] for call in own)  # type: ignore[type-var]
         assert row["median_ms"] <= row["p95_ms"] <= row["max_ms"]
     assert any(row["errors"] for row in found.values())
+
+
+def test_of_codes_that_came_as_often_one_is_told_however_the_mirror_was_made(tmp_path: Path) -> None:
+    with open_desk(tmp_path) as own:
+        told = []
+        for name, wrong in (("b", {"file": "no.md"}), ("a", {"file": "no.md", "why": "so"})):
+            Caller(own.session(name, labels=(), profile="desk"))("desk_delete_file", **wrong)
+            told += own.sql("SELECT commonest_code FROM tool_health").fetchall()
+        assert own.sync_mirror(rebuild=True).ok
+        told += own.sql("SELECT commonest_code FROM tool_health").fetchall()
+        assert told == [("not_found",), ("invalid_arguments",), ("invalid_arguments",)]
 
 
 def test_approvals_are_the_proposals_with_how_long_they_waited(desk: Desk) -> None:
