@@ -161,12 +161,17 @@ def test_a_damage_that_shows_when_it_is_read_is_told_with_the_way_out(desk: Desk
     sql = "SELECT * FROM io_log ORDER BY ALL"
     answer = desk.sql(sql, sync=False).fetchall()
     told: set[str] = set()
+
+    def copied() -> bool:
+        desk.mirror.snapshot(tmp_path / "snapshot.duckdb")
+        return True
+
     for start in range(3 * 4096, len(whole), 4 * 256 * 1024):  # a header of three pages, then blocks
         path.write_bytes(whole[:start] + bytes(4096) + whole[start + 4096 :])
         asks: list[Callable[[], object]] = [
             lambda: desk.sql(sql, sync=False).fetchall() == answer,
             lambda: desk.mirror.answer(sql, limit=0, seconds=None).rows == answer,
-            lambda: desk.mirror.snapshot(tmp_path / "snapshot.duckdb") is None,
+            copied,
             lambda: desk.mirror.differences(desk.ledger) == [],
         ]
         for ask in asks:
