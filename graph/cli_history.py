@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from researchdesk.state.vocabulary import Outcome
 
 AtOption = Annotated[
-    int,
+    int | None,
     typer.Option(
         "--at",
-        min=0,
+        min=1,
         max=2**63 - 1,
         metavar="N",
         help="As of event N (`events` lists them). Default: the last.",
@@ -27,7 +27,7 @@ AtOption = Annotated[
 
 def fork(
     session: SessionArgument = "",
-    at: AtOption = 0,
+    at: AtOption = None,
     new_id: Annotated[
         str,
         typer.Option("--as", metavar="ID", help="The new session's id. Default: the old one's with -at-N."),
@@ -41,7 +41,7 @@ def fork(
     """
     with existing_desk(home) as desk:
         old = desk.existing(session)
-        seq = at or len(old.events())
+        seq = len(old.events()) if at is None else at
         made = desk.fork(old.id, seq, new_id=new_id)
         opened = made.workspace.session
         seq = opened.forked_seq if opened else seq
@@ -69,7 +69,7 @@ def falls(
             help="Another outcome of a challenge (ch_001=refuted): survived, weakened, refuted or inconclusive.",
         ),
     ] = None,
-    at: AtOption = 0,
+    at: AtOption = None,
     home: HomeOption = "",
     json: JsonOption = False,
 ) -> None:
@@ -80,7 +80,7 @@ def falls(
         raise UsageError("name what to take away: --without s_003, or --flip ch_001=refuted")
     with existing_desk(home) as desk:
         found = desk.existing(session)
-        shown = found.at(at) if at else found
+        shown = found if at is None else found.at(at)
         falling = shown.what_falls(without=without or (), flipped=dict(map(_flipped, flip or ())))
     if json:
         result_json(asdict(falling))

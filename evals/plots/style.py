@@ -1,6 +1,5 @@
 """How plots look: colours that colour-blind people tell apart, with a shape or a shade beside each, and captions."""
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -8,8 +7,7 @@ import altair as alt
 
 from researchdesk.evals.plots.plot import Plot, Rows
 from researchdesk.graph.words import CLAIM_WORDS, QUESTION_WORDS
-from researchdesk.state.envelopes import printable
-from researchdesk.state.texts import cut
+from researchdesk.state.desk.labels import label
 
 WIDTH: Final = 760
 INK: Final = "#1d2126"
@@ -23,11 +21,6 @@ FONT: Final = (
     "system-ui, 'Segoe UI', Helvetica, Arial, 'Noto Sans', 'Noto Sans CJK SC', 'DejaVu Sans', sans-serif"
 )
 TEXT_CHARS: Final = 240
-#: A joiner between two letters or emoji, and a style behind a sign: Persian, Hindi and emoji are written with them.
-_TIE: Final = re.compile(
-    r"(?<=[^\x00-\x7f\s\u200c\u200d])[\u200c\u200d](?=[^\x00-\x7f\s\u200c\u200d\ufe0e\ufe0f])"
-    r"|(?<=[^\s\u200c\u200d\ufe0e\ufe0f])[\ufe0e\ufe0f]"
-)
 
 #: Colour and shape of each status, by the word for it.
 QUESTION_LOOKS: Final[Mapping[str, tuple[str, str]]] = {
@@ -60,10 +53,7 @@ def shapes(looks: Mapping[str, tuple[str, str]], among: Sequence[str] = ()) -> a
 
 def told(text: str, limit: int = TEXT_CHARS) -> str:
     """A text from outside as it may stand in a picture: on one line, printable and cut; its letters stay joined."""
-    line = " ".join(text.split())
-    tied = {found.start() for found in _TIE.finditer(line)}
-    shown = (line[at] if at in tied else one for at, one in enumerate(printable(line)))
-    return cut("".join(shown), limit)
+    return label(text, limit)
 
 
 def isolated(text: str, limit: int = TEXT_CHARS) -> str:

@@ -8,9 +8,7 @@ from html import escape
 from itertools import islice
 from typing import Final
 
-from researchdesk.state.desk.labels import visible
-from researchdesk.state.envelopes import printable
-from researchdesk.state.texts import cut
+from researchdesk.state.desk.labels import label, visible
 
 ROWS_SHOWN: Final = 100
 _CELL: Final = "text-align:left;vertical-align:top;padding:.15em .8em .15em 0"
@@ -29,7 +27,7 @@ _TINTS: Final = {
 
 def shown(text: str, limit: int = 300) -> str:
     """A text on one line, cut and escaped; what nobody sees in it, or what turns a line around, is visible."""
-    return escape(cut(printable(text), limit))
+    return escape(label(text, limit))
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = "") -> str:

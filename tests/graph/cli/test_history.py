@@ -46,7 +46,8 @@ def test_a_fork_is_named_by_where_it_begins_and_can_be_looked_at(run: Run) -> No
 @pytest.mark.parametrize("command", ["fork", "falls"])
 def test_help_names_the_last_event_as_the_default(run: Run, command: str) -> None:
     told = " ".join(run(command, "--help").stdout.split())
-    assert "Default: the last. [0<=x" in told and "default: 0" not in told
+    assert "Default: the last. [1<=x" in told and "default: 0" not in told
+    assert run(command, "s", "--at", "0").exit_code == 2
 
 
 def test_a_claim_that_was_not_verified_falls_when_nothing_supports_it_any_more(run: Run) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from researchdesk.tools.workspace import Desk, open_desk
 
 from ...fragments import EVIL, shown_safely
+from .conftest import ANN, Model
 
 
 def proposed(desk: Desk) -> str:
@@ -62,3 +63,13 @@ def test_what_a_notebook_shows_is_still_a_list(tmp_path: Path) -> None:
         assert desk.proposals() == [desk.proposal(made)]
         assert desk.files.listed() == [desk.files.get("plan.md")]
         assert (desk.proposals(status="executed"), desk.files.listed("none")) == ([], [])
+
+
+def test_names_of_every_script_are_shown_as_they_are_written(desk: Desk) -> None:
+    model = Model(desk)
+    names = ("می\u200cخواهم.md", "क्\u200dष.md", "👩\u200d🚀.md")
+    for name in names:
+        desk.files.put(name, "x\n", actor=ANN)
+    listed = (model.ok("desk_list_files").text, desk.files._repr_html_())
+    for shown in listed:
+        assert all(name in shown for name in names)
