@@ -3,13 +3,14 @@
 import contextlib
 import secrets
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
 from duckdb import DuckDBPyConnection
 
 from researchdesk.state.errors import Unavailable, UsageError
-from researchdesk.stores.mirror.opening import MIRROR, is_damaged, is_duckdb, literal, reason
+from researchdesk.stores.mirror.opening import MIRROR, is_damaged, is_duckdb, literal, log_of, reason
 from researchdesk.stores.mirror.schema import ALL, VIEWS, view_statements
 
 
@@ -17,9 +18,7 @@ def snapshot(connection: DuckDBPyConnection, target: Path) -> None:
     """As `Mirror.snapshot`."""
     if target.exists() and not is_duckdb(target):
         raise UsageError(f"{target} is there and no DuckDB file; name another one")
-    part = target.with_name(f".{secrets.token_hex(8)}.part")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+    with _in_place_of(target) as part:
         connection.execute(f"ATTACH {literal(part)} AS copied").fetchall()
         for table in (*ALL, "mirror_info"):
             connection.execute(f"CREATE TABLE copied.{table} AS FROM {MIRROR}.{table}").fetchall()
@@ -28,33 +27,40 @@ def snapshot(connection: DuckDBPyConnection, target: Path) -> None:
             connection.execute(statement).fetchall()
         connection.execute(f"USE {MIRROR}").fetchall()
         connection.execute("DETACH copied").fetchall()
-        part.replace(target)
-    except (duckdb.Error, OSError) as problem:
-        if is_damaged(problem):
-            raise
-        raise Unavailable(f"cannot write {target}: {reason(problem)}") from None
-    finally:
-        for left in (part, part.with_name(f"{part.name}.wal")):
-            with contextlib.suppress(OSError):
-                left.unlink()
 
 
 def export(connection: DuckDBPyConnection, folder: Path) -> list[Path]:
     """As `Mirror.export`; gives the files."""
     if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         raise UsageError(f"{folder} is there and not empty; name a new folder")
-    part = folder.with_name(f".{secrets.token_hex(8)}.part")
     names = (*ALL, *VIEWS)
-    try:
-        part.mkdir(parents=True)
+    with _in_place_of(folder) as part:
+        part.mkdir()
         for name in names:
             file = literal(part / f"{name}.parquet")
             connection.execute(f"COPY (FROM {name}) TO {file} (FORMAT parquet, COMPRESSION zstd)").fetchall()
-        part.replace(folder)
+    return [folder / f"{name}.parquet" for name in names]
+
+
+@contextlib.contextmanager
+def _in_place_of(target: Path) -> Iterator[Path]:
+    """A path beside ``target``; what stands there takes its place when the block ends, and is gone where it fails.
+
+    Raises:
+        duckdb.Error: the mirror is damaged.
+        Unavailable: it cannot be written.
+    """
+    part = target.with_name(f".{secrets.token_hex(8)}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        yield part
+        part.replace(target)
     except (duckdb.Error, OSError) as problem:
         if is_damaged(problem):
             raise
-        raise Unavailable(f"cannot write {folder}: {reason(problem)}") from None
+        raise Unavailable(f"cannot write {target}: {reason(problem)}") from None
     finally:
         shutil.rmtree(part, ignore_errors=True)
-    return [folder / f"{name}.parquet" for name in names]
+        for left in (part, log_of(part)):
+            with contextlib.suppress(OSError):
+                left.unlink()

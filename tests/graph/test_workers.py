@@ -278,7 +278,7 @@ def test_a_worker_that_is_told_to_stop_leaves_its_session_to_the_next(
     assert f"left    {first}  stopped as asked" in said
     assert f"stopped; in {desk.where}: 2 sessions wait" in said
     assert waiting(desk) == [first, second]
-    code, lines, _ = worked(home)
+    code, lines, _ = worked(home, "--jobs", "2")
     assert (code, {name for kind, name in told(lines) if kind == "ended"}) == (0, {first, second})
     assert desk.verify().problems == ()
 
@@ -302,7 +302,7 @@ def test_children_end_with_the_process_that_started_them(tmp_path: Path, corpus:
 def test_killed_workers_are_replaced_and_every_session_ends_as_if_nobody_had_disturbed_it(
     home: str, desk: Desk, corpus: Path, undisturbed: Undisturbed
 ) -> None:
-    sessions = queued(desk, corpus, count=4)
+    sessions = queued(desk, corpus, count=6)
     killed: list[int] = []
     lines = []
     with started("--jobs", "2", "--until-empty", "--home", home) as parent:

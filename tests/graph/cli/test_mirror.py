@@ -153,6 +153,12 @@ def test_a_query_that_is_none_is_a_mistake_of_its_writer(
     assert sorted(tmp_path.iterdir()) == before
 
 
+def asked_apart(home: Path, query: str, *options: str) -> "subprocess.CompletedProcess[str]":
+    """A query in a process of its own, whose memory is limited."""
+    command = [*COMMAND, "mirror", "sql", query, "--home", str(home), *options]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=os.environ)
+
+
 @pytest.mark.parametrize(
     "query",
     [
@@ -162,20 +168,14 @@ def test_a_query_that_is_none_is_a_mistake_of_its_writer(
     ],
 )
 def test_a_query_takes_neither_all_memory_nor_all_time(home: Path, query: str) -> None:
-    limited = subprocess.run(
-        [*COMMAND, "mirror", "sql", query, "--home", str(home), "--timeout", "3"],
-        capture_output=True, text=True, timeout=120, env=os.environ,
-    )  # fmt: skip
+    limited = asked_apart(home, query, "--timeout", "3")
     assert (limited.returncode, limited.stdout) == (2, "")
     assert "Out of Memory" in limited.stderr or "longer than 3 seconds" in limited.stderr
 
 
 def test_an_answer_that_takes_all_memory_is_told_as_one(home: Path) -> None:
     query = "SELECT a.range, repeat('x', 2000) AS x FROM range(100000000) a"
-    limited = subprocess.run(
-        [*COMMAND, "mirror", "sql", query, "--home", str(home), "--format", "csv"],
-        capture_output=True, text=True, timeout=120, env=os.environ,
-    )  # fmt: skip
+    limited = asked_apart(home, query, "--format", "csv")
     assert (limited.returncode, limited.stdout) == (2, "")
     # Whoever comes first to the limit, Python with the rows or DuckDB.
     assert "the answer takes more memory than there is" in limited.stderr or "Out of Memory" in limited.stderr

@@ -1,7 +1,6 @@
 """Copies of a mirror: one that many may read while syncs go on, and Parquet files."""
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -9,18 +8,9 @@ import pytest
 
 from researchdesk.state.errors import Unavailable, UsageError
 from researchdesk.stores.mirror.schema import ALL, VIEWS
-from researchdesk.tools.workspace import Desk, open_desk
+from researchdesk.tools.workspace import Desk
 
 from .test_syncing import line, process, something
-
-
-@pytest.fixture
-def desk(filled: Desk, tmp_path: Path) -> Iterator[Desk]:
-    """A desk of this test's own, mirrored."""
-    with open_desk(tmp_path / "own") as own:
-        filled.copy_to(own)
-        assert own.sync_mirror().ok
-        yield own
 
 
 def test_a_snapshot_is_read_by_several_processes_while_the_mirror_goes_on(desk: Desk, tmp_path: Path) -> None:

@@ -3,28 +3,19 @@
 import os
 import socket
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from researchdesk.state.errors import Unavailable
-from researchdesk.tools.workspace import Desk, open_desk
+from researchdesk.tools.workspace import Desk
 
 from ...mounts import python, read_only, small
 from .test_syncing import something, sound
 
 KINDS = {"pipe": "a named pipe", "socket": "a socket", "folder": "a folder", "device": "a device"}
-
-
-@pytest.fixture
-def desk(filled: Desk, tmp_path: Path) -> Iterator[Desk]:
-    """A desk of this test's own, mirrored."""
-    with open_desk(tmp_path / "own") as own:
-        filled.copy_to(own)
-        assert own.sync_mirror().ok
-        yield own
 
 
 def put(path: Path, kind: str) -> None:
