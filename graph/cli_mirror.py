@@ -74,6 +74,8 @@ def sync(
         result(
             "\n".join([f"{synced.outcome}: {synced.events:,} new events, {synced.rows:,} rows", *differences])
         )
+        if check and synced.ok and not differences:
+            note("the mirror equals the ledger, row for row")
     if differences or not synced.ok:
         raise typer.Exit(Exit.FAILED)
 

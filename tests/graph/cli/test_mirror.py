@@ -28,6 +28,7 @@ def test_sync_tells_what_it_wrote_and_can_prove_it(home: Path) -> None:
     first = call("mirror", "sync", "--home", home, "--check")
     assert first.exit_code == 0, first.stderr
     assert first.stdout.startswith("synced: ") and first.stdout.endswith(" rows\n")
+    assert first.stderr == "the mirror equals the ledger, row for row\n"
     again = json.loads(call("mirror", "sync", "--home", home, "--check", "--json").stdout)
     assert again == {
         "outcome": "synced", "events": 0, "rows": 0, "note": "", "ok": True, "differences": [],
@@ -35,7 +36,7 @@ def test_sync_tells_what_it_wrote_and_can_prove_it(home: Path) -> None:
     with duckdb.connect(str(home / "mirror.duckdb")) as other:
         other.execute("DELETE FROM sources")
     found = call("mirror", "sync", "--home", home, "--check")
-    assert found.exit_code == 1 and "table sources, row 1" in found.stdout
+    assert found.exit_code == 1 and "table sources, row 1" in found.stdout and found.stderr == ""
     assert call("mirror", "sync", "--home", home, "--rebuild", "--check").exit_code == 0
 
 
